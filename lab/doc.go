@@ -1,0 +1,2 @@
+// Package lab owns the nouns of the host: Study, Plan, Trial and errors.
+package lab
