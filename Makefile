@@ -1,0 +1,50 @@
+# platter: `make demo` shows it, `make test` proves it. Both set up what they need.
+SHELL := /bin/bash
+export CGO_ENABLED := 0
+export PATH := $(PATH):/usr/local/go/bin:/usr/lib/go/bin:/usr/sbin:/sbin
+export GOFLAGS := -buildvcs=false
+export GOTOOLCHAIN ?= auto
+
+VERSION := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X platter/lab.version=$(VERSION) -X platter/guest.Version=$(VERSION)
+# Packages whose tests also have a part on real machines, servers or devices.
+VM_PACKAGES = $(shell grep -rl --include='*_test.go' 'flag.Bool("vm"' cmd lab images guest results | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
+
+.PHONY: help setup build demo test unit vm check bench-boot clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
+
+setup:
+	@.ci/setup demo
+
+build: ## bin/platter and the guest binaries beside it
+	@mkdir -p bin
+	GOARCH=amd64 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/platter-guest-amd64 ./cmd/platter-guest
+	GOARCH=arm64 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/platter-guest-arm64 ./cmd/platter-guest
+	@ln -sf platter-guest-$$(go env GOARCH) bin/platter-guest
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/platter ./cmd/platter
+
+demo: setup ## ext4 against xfs on real machines, from nothing to a report
+	@$(MAKE) --no-print-directory build
+	bin/platter run ext4-vs-xfs@smoke
+
+test: ## every test, those on real machines included
+	@.ci/setup test
+	@$(MAKE) --no-print-directory build check unit vm
+
+check:
+	@unformatted=$$(gofmt -l cmd lab images guest results); [ -z "$$unformatted" ] || { echo "gofmt: $$unformatted"; exit 1; }
+	go vet ./...
+
+unit: ## tests that need neither root nor libvirt
+	go test ./...
+
+vm: build ## tests on real machines, servers and devices
+	go test -count=1 -p 1 -timeout 80m $(VM_PACKAGES) -vm
+
+bench-boot: build ## define to SSH login, beside the stock way
+	go test -count=1 -timeout 60m -run '^$$' -bench Boot ./lab/runner -vm
+
+clean: ## what this project built in its own folder
+	rm -rf bin
