@@ -1,0 +1,133 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// maxAttempts is how many times in a row Session tries to get a stream going
+// again. Any byte received starts the count anew.
+const maxAttempts = 10
+
+// Follow runs argv(offset) and copies its stdout to w until it ends with status
+// 0. It is one attachment: a dropped connection gives a *LostError. Sessions
+// use it; so may who wants to handle re-attachment alone.
+func (c *Client) Follow(ctx context.Context, argv func(offset int64) []string, offset int64, w io.Writer) error {
+	return c.Run(ctx, argv(offset), nil, w, nil)
+}
+
+// Session is a Client that comes back: when the connection is lost it dials the
+// same Target again, with the same checks of key and token. It is safe for
+// concurrent use. The guest's agent must not depend on the connection.
+type Session struct {
+	target Target
+	mu     sync.Mutex
+	client *Client
+	closed bool
+
+	// pause returns how long to wait before attempt n, counted from 1.
+	pause func(n int) time.Duration
+}
+
+// NewSession takes client over; Close closes it.
+func NewSession(client *Client) *Session {
+	return &Session{target: client.target, client: client, pause: pause}
+}
+
+func pause(n int) time.Duration { return min(100*time.Millisecond<<n, 5*time.Second) }
+
+// Close closes the current connection and stops re-dialling.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	return s.client.Close()
+}
+
+// Client returns a live connection; it dials once if the last one is gone.
+func (s *Session) Client(ctx context.Context) (*Client, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, Final(errors.New("the session is closed"))
+	}
+	if s.client.Err() == nil {
+		return s.client, nil
+	}
+	// A guest that accepts and then says nothing must not use up ctx.
+	dialing, cancel := context.WithTimeoutCause(ctx, s.target.KeepaliveDead, fmt.Errorf("no login within %s", s.target.KeepaliveDead))
+	defer cancel()
+	client, err := Dial(dialing, s.target)
+	if err != nil {
+		return nil, err
+	}
+	s.target.Log.Info("connected again", "machine", s.target.Name, "lost", s.client.Err())
+	s.client = client
+	return client, nil
+}
+
+// Follow delivers the stdout of argv to w, one complete line with its newline a
+// Write, until the command ends with status 0. argv(offset) must print the same
+// bytes from offset on, whenever it is called: that is how a lost connection
+// costs nothing. Without progress it gives up after 10 attempts in a row; a dead
+// machine does not come back, so let ctx end with it. A command that ends with
+// another status gives its *ExitError, an unfinished last line
+// io.ErrUnexpectedEOF, and a refusal of w ends the call with w's error.
+func (s *Session) Follow(ctx context.Context, argv func(offset int64) []string, w io.Writer) error {
+	lines := &lineWriter{w: w, max: maxLine}
+	for attempt := 1; ; attempt++ {
+		before := lines.received
+		err := s.attach(ctx, argv, lines)
+		switch {
+		case lines.err != nil:
+			return lines.err
+		case err == nil:
+			return lines.end()
+		case ctx.Err() != nil:
+			return fmt.Errorf("follow %s: %w", s.target.Name, context.Cause(ctx))
+		case !passes(err):
+			return err
+		}
+		if lines.received > before {
+			attempt = 1
+		}
+		if attempt >= maxAttempts {
+			return fmt.Errorf("follow %s: gave up after %d attempts without progress at byte %d: %w", s.target.Name, attempt, lines.received, err)
+		}
+		s.target.Log.Warn("connection dropped, attaching again", "machine", s.target.Name, "offset", lines.received, "attempt", attempt, "error", err)
+		waitOr(ctx, s.pause(attempt))
+	}
+}
+
+func (s *Session) attach(ctx context.Context, argv func(int64) []string, lines *lineWriter) error {
+	client, err := s.Client(ctx)
+	if err != nil {
+		return err
+	}
+	return client.Follow(ctx, argv, lines.received, lines)
+}
+
+// passes reports whether another attempt can do better: a lost connection, a
+// dial that failed, or a follower which something killed. A follower's own
+// status is its answer.
+func passes(err error) bool {
+	var exit *ExitError
+	if errors.As(err, &exit) {
+		return exit.Signal != ""
+	}
+	return !isFinal(err)
+}
+
+// waitOr waits for d or for the end of ctx.
+func waitOr(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
