@@ -1,0 +1,134 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// option is one asked option on its way into the option file.
+type option struct {
+	asked string // as the study wrote it
+	from  string // where it was asked: options or profile
+	name  string // the name this server has for it, with dashes
+	value string
+	bare  bool   // a flag without a value
+	drop  string // why it is not given to the server, "" when it is
+	note  string // what was changed on the way, "" when nothing
+}
+
+// ours are the options platter sets itself: the whole isolation of a trial hangs on them.
+var ours = map[string]string{
+	"datadir": "the data directory lies on the filesystem under test", "socket": "the socket never lies on the filesystem under test",
+	"pid-file": "the pid file never lies on the filesystem under test", "user": "the server runs as the image's user mysql",
+	"basedir": "the server image fixes it", "log-error": "platter watches the error log", "defaults-file": "platter writes the only option file",
+	"skip-networking": "the server listens on its socket only", "port": "the server listens on its socket only",
+	"bind-address": "the server listens on its socket only", "daemonize": "platter watches the process itself",
+	"initialize": "platter initialises the data directory", "initialize-insecure": "platter initialises the data directory",
+	"bootstrap": "platter initialises the data directory", "help": "it ends the server", "version": "it ends the server",
+}
+
+// resolveOptions turns asked options into options this server has, or says at once everything that is wrong with them.
+// Asked options win over the profile's. The result is sorted by name.
+func resolveOptions(c Catalogue, profile, asked map[string]string) ([]option, error) {
+	byName := map[string]option{}
+	var errs []error
+	for _, source := range []struct {
+		from    string
+		options map[string]string
+	}{{"profile", profile}, {"options", asked}} {
+		seen := map[string]string{}
+		for _, name := range sortedKeys(source.options) {
+			o, err := resolveOption(c, source.from, name, source.options[name])
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			if other, ok := seen[o.name]; ok {
+				errs = append(errs, fmt.Errorf("option %q: it sets %s, and so does %q; leave one out", name, o.name, other))
+				continue
+			}
+			seen[o.name] = name
+			byName[o.name] = o
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	out := make([]option, 0, len(byName))
+	for _, name := range sortedKeys(byName) {
+		out = append(out, byName[name])
+	}
+	return out, nil
+}
+
+func resolveOption(c Catalogue, from, asked, value string) (option, error) {
+	name := strings.ToLower(strings.ReplaceAll(strings.TrimLeft(asked, "-"), "_", "-"))
+	name, loose := strings.CutPrefix(name, "loose-")
+	o := option{asked: asked, from: from, name: name, value: value, bare: value == ""}
+	if strings.ContainsAny(name, " \t\r\n=[]#;") || strings.ContainsAny(value, "\r\n\x00") {
+		return o, fmt.Errorf("option %q: names and values are one line, without blanks or = in the name", asked)
+	}
+	if why, ok := ours[name]; ok {
+		return o, fmt.Errorf("option %q cannot be asked for: %s", asked, why)
+	}
+	if name == "tmpdir" && value != "data" {
+		return o, fmt.Errorf("option %q: temporary files lie off the filesystem under test; the only other place is the word data (beside the data directory)", asked)
+	}
+	switch {
+	case c.Knows(name):
+	case satisfiedByAbsence(name, value):
+		o.drop = "this server has no such thing, which is what was asked"
+	case loose:
+		o.drop = "this server does not know it (asked with loose-)"
+	default:
+		renamed, err := applyRename(c, o)
+		if err != nil {
+			return o, fmt.Errorf("option %q: %w", asked, err)
+		}
+		if renamed.name == "" {
+			return o, unknownOption(c, asked, name)
+		}
+		o = renamed
+	}
+	if v := canonicalValue(o.name, o.value); v != o.value {
+		o.note, o.value = strings.TrimPrefix(o.note+"; spelt "+v+" here", "; "), v
+	}
+	return o, nil
+}
+
+func unknownOption(c Catalogue, asked, name string) error {
+	if nearest := c.Nearest(name); nearest != "" {
+		return fmt.Errorf("option %q is unknown to this server; the nearest it knows is %q", asked, nearest)
+	}
+	return fmt.Errorf("option %q is unknown to this server (see its --verbose --help)", asked)
+}
+
+// applyRename returns an option without a name when no row of renames fits.
+func applyRename(c Catalogue, o option) (option, error) {
+	for _, r := range renames {
+		if r.From != o.name || !c.Knows(r.To) {
+			continue
+		}
+		if r.Value != nil {
+			v, err := r.Value(c, o.value)
+			if err != nil {
+				return o, err
+			}
+			o.value = v
+		}
+		o.name, o.note = r.To, fmt.Sprintf("set as %s=%s: %s", r.To, o.value, r.Note)
+		return o, nil
+	}
+	return option{}, nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
