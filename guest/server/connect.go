@@ -6,21 +6,52 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"io"
+	"net"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
 )
 
-// connector makes connections as root over the server's socket. TCP is never used: accounts whose password check needs
-// TLS on a cold cache then log in like any other.
-func (s *Server) connector() (driver.Connector, error) {
+// connector makes connections as root over the server's socket, in a schema ("" for none). TCP is never used: accounts
+// whose password check needs TLS on a cold cache then log in like any other. A connection's socket is closed when the
+// context it was made with ends, which ends the statement it is in at once.
+func (s *Server) connector(schema string) (driver.Connector, error) {
 	cfg := mysql.NewConfig()
-	cfg.User, cfg.Net, cfg.Addr = "root", "unix", s.Socket()
+	cfg.User, cfg.Net, cfg.Addr, cfg.DBName = "root", "unix", s.Socket(), schema
 	cfg.AllowNativePasswords = true
 	cfg.Logger = silent{} // a lost connection is an error we return, not a line on stderr
 	cfg.CheckConnLiveness = false
 	cfg.Timeout = connectLimit
+	cfg.DialFunc = dialBound
 	return mysql.NewConnector(cfg)
+}
+
+// boundConn is a socket that closes when the context it was dialled under ends.
+type boundConn struct {
+	net.Conn
+	release func() bool
+}
+
+// Close closes the socket and lets the context go.
+func (c boundConn) Close() error {
+	c.release()
+	return c.Conn.Close()
+}
+
+// lifetime is the context key that carries the context of Connect through the driver, which dials under a shorter one.
+type lifetime struct{}
+
+func dialBound(ctx context.Context, network, address string) (net.Conn, error) {
+	var d net.Dialer
+	c, err := d.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	life, ok := ctx.Value(lifetime{}).(context.Context)
+	if !ok {
+		return c, nil
+	}
+	return boundConn{c, context.AfterFunc(life, func() { c.Close() })}, nil
 }
 
 type silent struct{}
@@ -30,13 +61,14 @@ func (silent) Print(...any) {}
 
 const connectLimit = 30 * time.Second
 
-// Connect opens one connection as root, without a schema. The caller closes it. It is safe for concurrent use.
-func (s *Server) Connect(ctx context.Context) (driver.Conn, error) {
-	c, err := s.connector()
+// Connect opens one connection as root, in a schema ("" for none). The caller closes it; it closes by itself, in the middle
+// of a statement too, when ctx ends. It is safe for concurrent use.
+func (s *Server) Connect(ctx context.Context, schema string) (driver.Conn, error) {
+	c, err := s.connector(schema)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := c.Connect(ctx)
+	conn, err := c.Connect(context.WithValue(ctx, lifetime{}, ctx))
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", s.Socket(), err)
 	}
@@ -45,7 +77,7 @@ func (s *Server) Connect(ctx context.Context) (driver.Conn, error) {
 
 // DB is a pool of at most that many connections. The caller closes it.
 func (s *Server) DB(clients int) (*sql.DB, error) {
-	c, err := s.connector()
+	c, err := s.connector("")
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +89,7 @@ func (s *Server) DB(clients int) (*sql.DB, error) {
 
 // ping tells whether the server answers a query.
 func (s *Server) ping(ctx context.Context) error {
-	conn, err := s.Connect(ctx)
+	conn, err := s.Connect(ctx, "")
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 // Facts asks the running server to describe itself: version, every global variable, every engine.
 func (s *Server) Facts(ctx context.Context) (results.ServerFacts, error) {
-	conn, err := s.Connect(ctx)
+	conn, err := s.Connect(ctx, "")
 	if err != nil {
 		return results.ServerFacts{}, fmt.Errorf("ask the server for its facts: %w", err)
 	}
