@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -60,6 +61,7 @@ type call struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 
+	pid  atomic.Int64 // in the guest; 0 until the marker was read
 	done chan outcome
 }
 
@@ -122,12 +124,13 @@ type stream struct {
 }
 
 func (k *call) copy(w io.Writer, r io.Reader, tail *tailWriter) stream {
-	noise, rest, found := skipPast(r, []byte(k.marker))
-	s := stream{ran: found, noise: noise}
-	if !found {
+	noise, pid, rest := skipPast(r, k.marker)
+	s := stream{ran: pid > 0, noise: noise}
+	if !s.ran {
 		io.Copy(io.Discard, r)
 		return s
 	}
+	k.pid.Store(int64(pid))
 	var to io.Writer = &firstError{w: w}
 	if tail != nil {
 		to = io.MultiWriter(tail, to)
@@ -142,9 +145,18 @@ func (k *call) copy(w io.Writer, r io.Reader, tail *tailWriter) stream {
 	return s
 }
 
+// kill ends the command through a second command. SSH's own signal request
+// is of no use: OpenSSH refuses it for root.
 func (k *call) kill() {
-	k.session.Signal(ssh.SIGKILL)
-	k.session.Close()
+	defer k.session.Close()
+	killer, err := k.client.ssh.NewSession()
+	if err != nil {
+		return
+	}
+	defer killer.Close()
+	if pid := k.pid.Load(); pid > 0 {
+		killer.Run(killCommand(int(pid)))
+	}
 }
 
 // finish waits for the command, or kills it when ctx ends.

@@ -15,7 +15,7 @@ import (
 // reply makes an exec handler that passes the marker on and then calls f.
 func reply(f func(ch ssh.Channel)) func(string, ssh.Channel) {
 	return func(command string, ch ssh.Channel) {
-		marker := strings.TrimSuffix(strings.Fields(command)[2], ";")
+		marker := strings.Fields(command)[3] + " 4711\n"
 		io.WriteString(ch, marker)
 		io.WriteString(ch.Stderr(), marker)
 		f(ch)

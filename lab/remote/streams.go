@@ -5,27 +5,35 @@ import (
 	"bytes"
 	"io"
 	"regexp"
+	"strconv"
 )
 
 // maxNoise bounds how much text before a marker is read, in bytes.
 const maxNoise = 1 << 20
 
-// skipPast reads r up to and including marker. It returns what came before and
-// a reader for what follows; found is false if r ended or said too much first.
-func skipPast(r io.Reader, marker []byte) (noise []byte, rest io.Reader, found bool) {
+// skipPast reads r up to and including the line "marker pid". It returns the
+// text before it, the process id, and a reader for what follows. The pid is 0 if
+// r ended or said too much first.
+func skipPast(r io.Reader, marker string) (noise []byte, pid int, rest io.Reader) {
 	buffered := bufio.NewReaderSize(r, 32<<10)
-	var seen []byte
-	for len(seen) < maxNoise+len(marker) {
+	end := []byte(marker + " ")
+	for !bytes.HasSuffix(noise, end) {
 		b, err := buffered.ReadByte()
-		if err != nil {
-			return seen, nil, false
+		if err != nil || len(noise) > maxNoise {
+			return noise, 0, nil
 		}
-		seen = append(seen, b)
-		if bytes.HasSuffix(seen, marker) {
-			return seen[:len(seen)-len(marker)], buffered, true
-		}
+		noise = append(noise, b)
 	}
-	return seen, nil, false
+	noise = noise[:len(noise)-len(end)]
+	number, err := buffered.ReadSlice('\n') // bounded by the buffer
+	if err != nil {
+		return noise, 0, nil
+	}
+	pid, err = strconv.Atoi(string(bytes.TrimSpace(number)))
+	if err != nil || pid < 2 {
+		return noise, 0, nil
+	}
+	return noise, pid, buffered
 }
 
 // pleaseLogin is what the root account of many cloud images answers to
