@@ -1,0 +1,129 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"platter/results"
+)
+
+const (
+	planLimitBytes    = 64 << 20
+	journalLimitBytes = 256 << 20
+)
+
+// Results walks the results of a run, in the order of their paths, holding one at a time in memory.
+//
+// What cannot be used comes as an error, always a *Problem that names the file, with a zero Result; the walk goes on.
+// A caller that shows results must show the problems too and call what it shows partial. Attempts without a result
+// (killed, or still going on) come as Incomplete.
+func (r *Run) Results() iter.Seq2[results.Result, error] {
+	return func(yield func(results.Result, error) bool) {
+		cells, err := os.ReadDir(r.file(TrialsDir))
+		if err != nil {
+			yield(results.Result{}, &Problem{TrialsDir, Unreadable, err})
+			return
+		}
+		for _, cell := range cells {
+			relative := filepath.Join(TrialsDir, cell.Name())
+			attempts, err := os.ReadDir(r.file(relative))
+			if err != nil {
+				if !yield(results.Result{}, &Problem{relative, kindOf(err), err}) {
+					return
+				}
+				continue
+			}
+			for _, attempt := range attempts {
+				result, problem := r.readResult(filepath.Join(relative, attempt.Name()))
+				if problem != nil && !yield(results.Result{}, problem) || problem == nil && !yield(result, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// readResult reads the result of one attempt and proves that it belongs there.
+func (r *Run) readResult(attempt string) (results.Result, *Problem) {
+	var result results.Result
+	name := filepath.Join(attempt, ResultFile)
+	data, problem := readFile(r.path, name, resultLimitBytes)
+	if problem != nil {
+		if errors.Is(problem, fs.ErrNotExist) {
+			return result, &Problem{attempt, Incomplete, errors.New("the attempt has no " + ResultFile)}
+		}
+		return result, problem
+	}
+	var head struct {
+		Schema string `json:"schema"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return result, &Problem{name, Broken, err}
+	}
+	if head.Schema != results.Schema {
+		return result, &Problem{name, Foreign, fmt.Errorf("schema is %q, this platter reads %q", head.Schema, results.Schema)}
+	}
+	if err := json.Unmarshal(data, &result); err != nil {
+		return results.Result{}, &Problem{name, Broken, err}
+	}
+	if place, err := trialDir(result.TrialID, result.Attempt); err != nil || place != attempt || result.RunID != r.ID() {
+		return results.Result{}, &Problem{name, Foreign,
+			fmt.Errorf("it is of run %q, trial %q, attempt %d", result.RunID, result.TrialID, result.Attempt)}
+	}
+	if err := result.Validate(); err != nil {
+		return results.Result{}, &Problem{name, Invalid, err}
+	}
+	return result, nil
+}
+
+// readFile reads a file of a run folder. Links, devices and directories are not followed or opened.
+func readFile(root, name string, limit int64) ([]byte, *Problem) {
+	path := filepath.Join(root, name)
+	// O_NONBLOCK: a fifo of that name must not stop the reader.
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, &Problem{name, kindOf(err), err}
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, &Problem{name, Unreadable, err}
+	case !info.Mode().IsRegular():
+		return nil, &Problem{name, Directory, errors.New("not a regular file")}
+	case info.Size() == 0:
+		return nil, &Problem{name, Empty, errors.New("the file has no bytes")}
+	case info.Size() > limit:
+		return nil, &Problem{name, TooLarge, fmt.Errorf("%d bytes, the limit is %d", info.Size(), limit)}
+	}
+	data, err := io.ReadAll(io.LimitReader(file, limit))
+	if err != nil {
+		return nil, &Problem{name, Unreadable, err}
+	}
+	if bytes.HasPrefix(data, []byte("\ufeff")) {
+		return nil, &Problem{name, Broken, errors.New("begins with a byte order mark; another program rewrote it")}
+	}
+	return data, nil
+}
+
+// kindOf classifies an error of opening a file.
+func kindOf(err error) ProblemKind {
+	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR) {
+		return Directory
+	}
+	return Unreadable
+}
+
+// isRegenerable reports whether a name lies where platter may write after the run has ended.
+func isRegenerable(name string) bool {
+	return strings.HasPrefix(name, DerivedDir+"/") || strings.HasPrefix(name, ReportDir+"/")
+}

@@ -1,0 +1,150 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"platter/results/schema"
+)
+
+// Verify checks a run folder and returns everything that is wrong with it, in no more words than needed: the run has
+// ended and every trial of the plan has a result (complete), every file has the digest of SHA256SUMS and no other file
+// is there (digests), and every document fits its schema. An empty answer means the folder is as it was when it ended.
+func (r *Run) Verify() []*Problem {
+	var problems []*Problem
+	problems = append(problems, r.verifyDigests()...)
+	problems = append(problems, r.verifyDocuments()...)
+	problems = append(problems, r.verifyComplete()...)
+	seen := map[Problem]bool{}
+	return slices.DeleteFunc(problems, func(p *Problem) bool {
+		same := Problem{Path: p.Path, Kind: p.Kind} // one file may be found bad by two checks
+		known := seen[same]
+		seen[same] = true
+		return known
+	})
+}
+
+func (r *Run) verifyDigests() []*Problem {
+	sums, problem := r.readSums()
+	if problem != nil {
+		return []*Problem{problem}
+	}
+	var problems []*Problem
+	err := r.walk(func(name string) error {
+		want, listed := sums[name]
+		delete(sums, name)
+		if !listed {
+			problems = append(problems, &Problem{name, Unlisted, errors.New("it came after the run ended")})
+			return nil
+		}
+		got, err := digestFile(r.file(name))
+		if err != nil {
+			problems = append(problems, &Problem{name, Unreadable, err})
+		} else if got != want {
+			problems = append(problems, &Problem{name, Changed, fmt.Errorf("sha256 is %s, was %s", got, want)})
+		}
+		return nil
+	})
+	if err != nil {
+		problems = append(problems, &Problem{".", Unreadable, err})
+	}
+	for name := range sums {
+		problems = append(problems, &Problem{name, Missing, fs.ErrNotExist})
+	}
+	return problems
+}
+
+// verifyDocuments checks each JSON document, and each line of the line files, against its schema.
+func (r *Run) verifyDocuments() []*Problem {
+	var problems []*Problem
+	check := func(name, kind string, limit int64, lines bool) {
+		data, problem := readFile(r.path, name, limit)
+		if problem != nil {
+			problems = append(problems, problem)
+			return
+		}
+		documents := [][]byte{data}
+		if lines {
+			documents = wholeLines(data)
+		}
+		for number, document := range documents {
+			if err := schema.Validate(kind, document); err != nil {
+				place := name
+				if lines {
+					place = fmt.Sprintf("%s:%d", name, number+1)
+				}
+				problems = append(problems, &Problem{place, Invalid, err})
+			}
+		}
+	}
+	check(RunFile, "run", smallLimitBytes, false)
+	check(PlanFile, "plan", planLimitBytes, false)
+	check(MetricsFile, "metrics", smallLimitBytes, false)
+	check(JournalFile, "journal", journalLimitBytes, true)
+	for _, attempt := range r.attempts() {
+		if _, err := os.Lstat(r.file(filepath.Join(attempt, ResultFile))); err == nil {
+			check(filepath.Join(attempt, ResultFile), "result", resultLimitBytes, false)
+		}
+		if _, err := os.Lstat(r.file(filepath.Join(attempt, EventsFile))); err == nil {
+			check(filepath.Join(attempt, EventsFile), "event", eventsLimitBytes, true)
+		}
+	}
+	return problems
+}
+
+// verifyComplete wants an end of the run and a result for every trial of the plan.
+func (r *Run) verifyComplete() []*Problem {
+	var problems []*Problem
+	if meta := r.Meta(); meta.Status != Done {
+		problems = append(problems, &Problem{RunFile, Incomplete, fmt.Errorf("the run is %s: %s", meta.State(), meta.Reason)})
+	}
+	done := map[string]bool{}
+	for result, err := range r.Results() {
+		var problem *Problem
+		switch {
+		case err == nil:
+			done[result.TrialID] = true
+		case errors.As(err, &problem) && problem.Kind != Incomplete:
+			problems = append(problems, problem)
+		}
+	}
+	data, err := r.Plan()
+	if err != nil {
+		return problems // named by verifyDocuments
+	}
+	var plan struct {
+		Trials []struct {
+			ID string `json:"id"`
+		} `json:"trials"`
+	}
+	if json.Unmarshal(data, &plan) != nil {
+		return problems
+	}
+	for _, trial := range plan.Trials {
+		if !done[trial.ID] {
+			problems = append(problems, &Problem{TrialsDir + "/" + trial.ID, Incomplete, errors.New("the plan's trial has no result")})
+		}
+	}
+	return problems
+}
+
+// attempts lists the folders of attempts.
+func (r *Run) attempts() []string {
+	paths, err := fs.Glob(os.DirFS(r.path), TrialsDir+"/*/*")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	kept := paths[:0]
+	for _, path := range paths {
+		if !strings.HasPrefix(filepath.Base(path), ".") {
+			kept = append(kept, path)
+		}
+	}
+	return kept
+}
