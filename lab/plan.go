@@ -21,9 +21,10 @@ type Plan struct {
 	Claims   []Claim  `json:"claims,omitempty"`
 	Notes    []string `json:"notes,omitempty"` // what a reader of the plan must know, e.g. emulated device
 
-	DiskBytes    int64    `json:"disk_bytes"`    // space one machine's volumes take on the host
-	MemoryBytes  int64    `json:"memory_bytes"`  // memory one machine takes
-	TrialSeconds *float64 `json:"trial_seconds"` // expected for one trial; nil when unknown
+	DiskBytes   int64 `json:"disk_bytes"`   // space one machine's volumes take on the host
+	MemoryBytes int64 `json:"memory_bytes"` // memory one machine takes
+	// TrialSeconds is the measured duration of one trial by accelerator, as the study states it; empty when unknown.
+	TrialSeconds map[string]float64 `json:"trial_seconds_by_accel,omitempty"`
 }
 
 // Factor is what varies, with its levels in the study's order.
@@ -93,12 +94,15 @@ type Limits struct {
 
 // Claim is a sentence of a study that results can confirm or refute.
 type Claim struct {
-	ID     string            `json:"id" yaml:"id"`
-	Text   string            `json:"text" yaml:"text"`
-	Metric string            `json:"metric" yaml:"metric"`
-	Where  map[string]string `json:"where,omitempty" yaml:"where"` // levels held fixed
-	Order  []string          `json:"order,omitempty" yaml:"order"` // levels from best to worst
-	Factor string            `json:"factor" yaml:"factor"`         // whose levels are compared
-	Ratio  *float64          `json:"ratio,omitempty" yaml:"ratio"` // published: first over second level
-	Source string            `json:"source,omitempty" yaml:"source"`
+	ID     string            `json:"id"`
+	Text   string            `json:"text"`
+	Metric string            `json:"metric"`
+	Step   string            `json:"step,omitempty"`   // the metric's step, where several give it
+	Where  map[string]string `json:"where,omitempty"`  // levels held fixed
+	Order  []string          `json:"order,omitempty"`  // levels from best to worst
+	Equal  bool              `json:"equal,omitempty"`  // claims no difference between them
+	Within *float64          `json:"within,omitempty"` // largest difference claimed between best and worst, 0.033 is 3.3 %
+	Factor string            `json:"factor"`           // whose levels are compared
+	Ratio  *float64          `json:"ratio,omitempty"`  // published: first over second level
+	Source string            `json:"source,omitempty"`
 }

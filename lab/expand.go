@@ -1,0 +1,135 @@
+package lab
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"platter/guest"
+	"platter/results"
+)
+
+// Expand resolves a study into its plan. It is pure: the same study and registry give the same plan, byte for byte.
+// All faults come back at once as an InputError.
+func Expand(s Study, r Registry) (Plan, error) {
+	cells, err := s.resolve(r)
+	if err != nil {
+		return Plan{}, err
+	}
+	factors, _ := s.axes()
+	plan := Plan{
+		Schema: PlanSchema, Study: s.Name, Scale: s.Scale, Question: s.Question, Rounds: s.Rounds,
+		Factors: kept(factors, cells), MemoryBytes: s.Machine.MemoryBytes, TrialSeconds: s.TrialSeconds,
+	}
+	plan.Claims, plan.Notes = s.claimsFor(cells)
+	plan.Notes = append(plan.Notes, s.notes(cells, r)...)
+	trials, err := s.cellTrials(cells, plan.Factors, r)
+	if err != nil {
+		return Plan{}, err
+	}
+	if plan.Seed, err = s.seed(trials); err != nil {
+		return Plan{}, err
+	}
+	plan.Trials = order(trials, s.Rounds, plan.Seed)
+	for _, c := range cells {
+		plan.DiskBytes = max(plan.DiskBytes, diskBytes(c.disks))
+		plan.Images = append(append(plan.Images, c.root, c.server.Image), c.addons...)
+	}
+	slices.Sort(plan.Images)
+	plan.Images = slices.Compact(plan.Images)
+	if plan.Digest, err = results.Digest(plan); err != nil {
+		return Plan{}, fmt.Errorf("digest of the plan: %w", err)
+	}
+	return plan, nil
+}
+
+// cellTrials makes the first trial of each cell; order makes the rounds of them.
+func (s Study) cellTrials(cells []cell, factors []Factor, r Registry) ([]Trial, error) {
+	varying := map[string]bool{}
+	for _, f := range factors {
+		varying[f.Name] = len(f.Levels) > 1
+	}
+	trials := make([]Trial, len(cells))
+	for i, c := range cells {
+		id, err := c.id(s)
+		if err != nil {
+			return nil, fmt.Errorf("identity of cell %s: %w", c.slug(varying), err)
+		}
+		disks := guestDisks(c.disks)
+		trials[i] = Trial{
+			ID: fmt.Sprintf("%03d-%s", i+1, c.slug(varying)), Name: c.name(s.Name, 0), CellID: id, Factors: c.levels,
+			Machine: s.Machine, Root: c.root, Addons: c.addons, Server: c.server.Image, Disks: c.disks,
+			Commands: r.Commands(c.storage, disks),
+			Job: guest.Job{
+				Protocol: guest.Protocol, Disks: disks, Storage: c.storage, Server: c.server, Steps: c.steps,
+				SampleSeconds: s.SampleSeconds, DeadlineSeconds: s.DeadlineSeconds,
+				Quiesce: guest.Quiesce{LimitSeconds: s.QuiesceSeconds}, Precondition: s.Precondition, Probes: s.Probes,
+			},
+		}
+	}
+	return trials, nil
+}
+
+// order repeats the cells in rounds, each a permutation of its own. All cells of a round get the same seed, so that
+// they see the same data; rounds differ.
+func order(cells []Trial, rounds int, seed uint64) []Trial {
+	out := make([]Trial, 0, len(cells)*rounds)
+	for round := 1; round <= rounds; round++ {
+		random := rand.New(rand.NewPCG(seed, uint64(round)))
+		roundSeed := random.Uint64() & maxSeed
+		for _, i := range random.Perm(len(cells)) {
+			t := cells[i]
+			t.Index, t.Round = len(out), round
+			t.ID = fmt.Sprintf("%s/%d", t.ID, round)
+			t.Name = strings.TrimSuffix(t.Name, "round=0") + fmt.Sprintf("round=%d", round)
+			t.Job.Trial, t.Job.Seed = t.Name, roundSeed
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// seed is the study's, or the first 53 bits of the digest of what is measured, so that it changes with the study and
+// with nothing else.
+func (s Study) seed(trials []Trial) (uint64, error) {
+	if s.Seed != nil {
+		return *s.Seed, nil
+	}
+	digest, err := results.Digest(map[string]any{"study": s.Name, "scale": s.Scale, "rounds": s.Rounds, "trials": trials})
+	if err != nil {
+		return 0, fmt.Errorf("seed of the study: %w", err)
+	}
+	raw, err := hex.DecodeString(strings.TrimPrefix(digest, "sha256:"))
+	if err != nil {
+		return 0, fmt.Errorf("seed of the study: digest %s: %w", digest, err)
+	}
+	return binary.BigEndian.Uint64(raw) & maxSeed, nil
+}
+
+// serial names a disk inside its machine: readable, unique, and within the 20 bytes that every bus carries.
+func serial(study, disk string) string {
+	sum := sha256.Sum256([]byte(study + "\x00" + disk))
+	return strings.TrimRight(disk[:min(len(disk), 11)], "-") + "-" + hex.EncodeToString(sum[:4])
+}
+
+func diskBytes(disks []Disk) (total int64) {
+	for _, d := range disks {
+		total += d.SizeBytes
+	}
+	return total
+}
+
+// kept are the factors with the levels that still have a cell.
+func kept(factors []Factor, cells []cell) []Factor {
+	out := make([]Factor, len(factors))
+	for i, f := range factors {
+		out[i] = Factor{Name: f.Name, Levels: slices.DeleteFunc(slices.Clone(f.Levels), func(l string) bool {
+			return !slices.ContainsFunc(cells, func(c cell) bool { return c.levels[f.Name] == l })
+		})}
+	}
+	return out
+}

@@ -1,0 +1,296 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"platter/guest"
+)
+
+// checker collects the faults of a study that parsed; it says each once, however many cells have it.
+type checker struct {
+	study  Study
+	reg    Registry
+	faults Faults
+	said   map[string]bool
+	fine   map[string]bool // storage and server levels without faults: only those go on to their steps
+}
+
+// Validate returns everything that makes no sense about the study, all at once, as an InputError; nil when it can run.
+func (s Study) Validate(r Registry) error {
+	_, err := s.resolve(r)
+	return err
+}
+
+// resolve checks the study and returns its cells, complete.
+func (s Study) resolve(r Registry) ([]cell, error) {
+	c := &checker{study: s, reg: r, faults: slices.Clone(s.faults), said: map[string]bool{}, fine: map[string]bool{}}
+	if s.Name == "" && s.places == nil {
+		return nil, c.faults.err() // nothing could be read
+	}
+	c.machine()
+	c.disks()
+	c.patterns()
+	c.claims()
+	if len(s.Factors.Workload) > 0 && s.Steps != nil {
+		c.fault("steps", "the factor workload has steps of its own; keep one of the two")
+	}
+	nothing := len(s.Factors.Workload) == 0 && s.Steps == nil
+	if nothing {
+		c.fault("factors", "nothing to measure: add the factor workload, or steps")
+	}
+	cells := s.cells()
+	if len(cells) == 0 {
+		c.fault("exclude", "leaves no cell to measure")
+	}
+	c.levels()
+	for i := range cells {
+		c.resolve(&cells[i])
+		if !nothing {
+			c.steps(&cells[i])
+		}
+	}
+	return cells, c.faults.err()
+}
+
+// fault notes a problem at a path; the place is that of the nearest part of the path that was written. Where decoding
+// found a fault already, what follows from it is not said again.
+func (c *checker) fault(path, problem string) {
+	if c.broken(path) {
+		return
+	}
+	if key := path + "\x00" + problem; !c.said[key] {
+		c.said[key] = true
+		c.faults = append(c.faults, Fault{Where: c.study.place(path), Path: path, Problem: problem})
+	}
+}
+
+// broken tells whether decoding found a fault at a path, above it or below it.
+func (c *checker) broken(path string) bool {
+	return slices.ContainsFunc(c.study.faults, func(f Fault) bool {
+		return f.Path == path || strings.HasPrefix(f.Path, path+".") || strings.HasPrefix(path, f.Path+".")
+	})
+}
+
+// place finds where a path, or else the nearest path above it, was said.
+func (s Study) place(path string) Where {
+	for path != "" {
+		if w, ok := s.places[path]; ok {
+			return w
+		}
+		i := strings.LastIndexByte(path, '.')
+		path = path[:max(i, 0)]
+	}
+	return Where{}
+}
+
+func (c *checker) machine() {
+	if m := c.study.Machine.MemoryBytes; m < 512<<20 {
+		c.fault("machine.memory", FormatSize(m)+" is too little for a kernel and a server, at least 512MiB")
+	} else if m%(1<<20) != 0 {
+		c.fault("machine.memory", FormatSize(m)+" is not a whole number of MiB")
+	}
+}
+
+func (c *checker) disks() {
+	if len(c.study.Disks) == 0 {
+		c.fault("disks", "a study needs at least one disk, e.g. disks: {data: {size: 10GiB}}")
+	}
+	for _, d := range c.study.Disks {
+		for _, p := range checkDisk(d, c.study.AllowUnsafe) {
+			c.fault("disks."+d.Name+"."+p.key, p.problem)
+		}
+	}
+}
+
+// patterns checks that exclude and include speak of cells that exist, or did before an override took them away.
+func (c *checker) patterns() {
+	for _, list := range []struct {
+		key      string
+		patterns []Pattern
+	}{{"exclude", c.study.Exclude}, {"include", c.study.Include}} {
+		for i, p := range list.patterns {
+			for factor, levels := range p {
+				for _, l := range levels {
+					c.known(fmt.Sprintf("%s.%d.%s", list.key, i, factor), factor, l)
+				}
+			}
+		}
+	}
+}
+
+// known checks that a factor has a level now or had it in the file.
+func (c *checker) known(path, factor, level string) {
+	have := append(c.study.levelNames(factor), c.study.levels[factor]...)
+	if len(have) == 0 {
+		c.fault(path, fmt.Sprintf("the study has no factor %s", factor))
+	} else if !slices.Contains(have, level) {
+		c.fault(path, unknown("level of "+factor, level, c.study.levelNames(factor)))
+	}
+}
+
+// levelNames are the levels of a factor after all overrides.
+func (s Study) levelNames(factor string) []string {
+	factors, _ := s.axes()
+	for _, f := range factors {
+		if f.Name == factor {
+			return f.Levels
+		}
+	}
+	return nil
+}
+
+func (c *checker) claims() {
+	seen := map[string]bool{}
+	for i, cl := range c.study.Claims {
+		at := fmt.Sprintf("claims.%d", i)
+		if seen[cl.ID] {
+			c.fault(at+".id", fmt.Sprintf("claim %q given twice", cl.ID))
+		}
+		seen[cl.ID] = true
+		if err := c.reg.Metric(cl.Metric); err != nil {
+			c.fault(at+".metric", err.Error())
+		}
+		if len(cl.Order) < 2 {
+			c.fault(at+".order", "a claim compares at least two levels")
+		}
+		for _, l := range cl.Order {
+			c.known(at+".order", cl.Factor, l)
+		}
+		for factor, l := range cl.Where {
+			if factor == cl.Factor {
+				c.fault(at+".where", fmt.Sprintf("%s is compared, so it cannot be held fixed", factor))
+			}
+			c.known(at+".where."+factor, factor, l)
+		}
+	}
+}
+
+// levels checks each storage level alone.
+func (c *checker) levels() {
+	for _, e := range c.study.Factors.Storage {
+		c.storage("factors.storage."+e.Name, e.Value)
+	}
+}
+
+// storage checks one storage level: its disks exist, and the filesystem takes them.
+func (c *checker) storage(at string, s guest.Storage) {
+	ok := true
+	for _, d := range disksOf(c.study.layoutOf(s)) {
+		if !slices.ContainsFunc(c.study.Disks, func(have Disk) bool { return have.Name == d }) {
+			c.fault(at+".on", unknown("disk", d, c.study.diskNames()))
+			ok = false
+		}
+	}
+	if !ok {
+		return
+	}
+	s.Layout = c.study.layoutOf(s)
+	errs := c.reg.Storage(s, guestDisks(c.study.disksFor(s)))
+	for _, err := range errs {
+		c.fault(at, err.Error())
+	}
+	c.fine[at] = len(errs) == 0 && !c.broken(at)
+}
+
+// resolve completes a cell from the study and checks what only the combination of its levels can tell.
+func (c *checker) resolve(x *cell) {
+	x.storage.Layout = c.study.layoutOf(x.storage)
+	x.disks = c.study.disksFor(x.storage)
+	x.root, x.addons = c.reg.Images(x.storage)
+	x.server.Serial = ServerSerial
+	c.server(x)
+}
+
+// steps resolves the steps of a cell and checks each where it is to run.
+func (c *checker) steps(x *cell) {
+	w, at := c.study.workloadOf(*x)
+	steps, problems := w.steps(c.study.engineOf(*x), c.reg.Verbs)
+	x.steps = steps
+	for _, p := range problems {
+		c.fault(stepPath(at, p.key), p.problem)
+	}
+	if len(problems) > 0 || !c.fine["factors.storage."+x.levels["storage"]] {
+		return
+	}
+	site := Site{Storage: x.storage, Disks: guestDisks(x.disks), Server: x.server, Machine: c.study.Machine}
+	for i, st := range steps {
+		if st.Workload == "" {
+			continue
+		}
+		key := ""
+		if w.Steps != nil {
+			key = fmt.Sprintf("steps.%d.%s", i, st.Do)
+		}
+		for _, err := range c.reg.Step(st, site) {
+			c.fault(stepPath(at, key), err.Error())
+		}
+	}
+}
+
+// server checks the image and the configuration of a cell. What is wrong with the image alone is said at the server,
+// the rest at the configuration.
+func (c *checker) server(x *cell) {
+	bare := guest.Server{Image: x.server.Image}
+	alone := c.reg.Server(bare, c.study.Machine.MemoryBytes)
+	for _, err := range alone {
+		c.fault("factors.server."+x.levels["server"], err.Error())
+	}
+	if len(alone) > 0 {
+		return
+	}
+	for _, err := range c.reg.Server(x.server, c.study.Machine.MemoryBytes) {
+		c.fault("factors.config."+x.levels["config"], err.Error())
+	}
+}
+
+// stepPath joins the path of a workload level and that of a step in it. A study's own steps have the path steps.N.
+func stepPath(at, key string) string {
+	if key == "" {
+		return at
+	}
+	if at == "steps" {
+		return key
+	}
+	return at + "." + key
+}
+
+func (s Study) diskNames() []string {
+	names := make([]string, len(s.Disks))
+	for i, d := range s.Disks {
+		names[i] = d.Name
+	}
+	return names
+}
+
+// layoutOf is the layout of a storage; the first disk, whole, unless it says otherwise.
+func (s Study) layoutOf(st guest.Storage) guest.Layout {
+	if st.Layout.Kind == "" && len(s.Disks) > 0 {
+		return guest.Layout{Kind: "disk", Disk: s.Disks[0].Name}
+	}
+	return st.Layout
+}
+
+// disksFor are the disks a storage lies on, with serials: a trial gets these and no others.
+func (s Study) disksFor(st guest.Storage) []Disk {
+	used := disksOf(s.layoutOf(st))
+	var out []Disk
+	for _, d := range s.Disks {
+		if slices.Contains(used, d.Name) {
+			d.Serial = serial(s.Name, d.Name)
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// guestDisks are the disks as the guest is told of them.
+func guestDisks(disks []Disk) []guest.Disk {
+	out := make([]guest.Disk, len(disks))
+	for i, d := range disks {
+		out[i] = guest.Disk{Name: d.Name, Serial: d.Serial, SizeBytes: d.SizeBytes, LogicalBlockBytes: d.LogicalBlockBytes,
+			ReadDelaySeconds: d.ReadDelaySeconds, WriteDelaySeconds: d.WriteDelaySeconds}
+	}
+	return out
+}
