@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// Detach starts this program again as its own session, so that it outlives the connection, with its
+// output in dir/agent.log, and returns once that process has announced itself in agent.pid.
+func Detach(ctx context.Context, jobFile, dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the agent's directory: %w", err)
+	}
+	if p, err := readPid(dir); err == nil {
+		return fmt.Errorf("an agent (process %d) was already started in %s; give each job a directory of its own", p.pid, dir)
+	}
+	log, err := os.OpenFile(filepath.Join(dir, "agent.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("open agent.log: %w", err)
+	}
+	defer log.Close()
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	cmd := exec.Command(self, "run", "--job", jobFile, "--dir", dir)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start the agent: %w", err)
+	}
+	died := make(chan error, 1)
+	go func() { died <- cmd.Wait() }()
+	for {
+		if p, err := readPid(dir); err == nil && p.pid == cmd.Process.Pid {
+			return nil
+		}
+		select {
+		case err := <-died:
+			return fmt.Errorf("the agent ended at once (%w); see agent.log", errors.Join(err))
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// stopLimit is how long an orderly stop may take: the server flushes, the filesystem is unmounted.
+const stopLimit = cleanUpLimit + 30*time.Second
+
+// Stop asks the agent of dir to stop in order and waits until it has; without a running agent it is done at once.
+func Stop(ctx context.Context, dir string) error {
+	p, err := readPid(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !p.alive() {
+		return nil
+	}
+	if err := syscall.Kill(p.pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("stop the agent (process %d): %w", p.pid, err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, stopLimit, fmt.Errorf("the agent (process %d) did not stop within %s", p.pid, stopLimit))
+	defer cancel()
+	for p.alive() {
+		if err := pause(ctx, pollEvery); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"platter/guest"
+	"platter/guest/server"
+)
+
+// mountServer mounts the server's image, found by serial like any disk, read-only.
+func (t *trial) mountServer(ctx context.Context) error {
+	deadline := time.Now().Add(findLimit)
+	var node string
+	for node == "" {
+		devices, err := t.sys.BlockDevices()
+		if err != nil {
+			return err
+		}
+		d, err := pick(t.job.Server.Serial, devices)
+		switch {
+		case err == nil:
+			node = d.Node
+		case time.Now().After(deadline):
+			return &LostError{fmt.Errorf("server image: %w", err)}
+		default:
+			if err := pause(ctx, pollEvery); err != nil {
+				return err
+			}
+		}
+	}
+	dir := filepath.Join(t.dir, "server-image")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("server image: %w", err)
+	}
+	if _, err := t.ex.Run(ctx, "mount", "-t", "squashfs", "-o", "ro", node, dir); err != nil {
+		return &LostError{fmt.Errorf("server image: %w", err)}
+	}
+	t.root = dir
+	t.onExit("server image umount", func(ctx context.Context) error {
+		_, err := t.ex.Run(ctx, "umount", dir)
+		return err
+	})
+	return nil
+}
+
+// serverOwner is the server's user in its own image, for filesystems that have no owners.
+func (t *trial) serverOwner() (uid, gid string) {
+	passwd, err := os.ReadFile(filepath.Join(t.root, "etc/passwd"))
+	if err != nil {
+		return "0", "0"
+	}
+	for line := range strings.Lines(string(passwd)) {
+		if f := strings.Split(strings.TrimSpace(line), ":"); len(f) >= 4 && f[0] == "mysql" {
+			return f[2], f[3]
+		}
+	}
+	return "0", "0"
+}
+
+func (t *trial) initServer(ctx context.Context) error {
+	needs := t.needs()
+	s, err := server.Prepare(ctx, server.Config{
+		Root: t.root, MountPoint: t.place.Dir, RunDir: filepath.Join(t.dir, "server"),
+		Options: t.job.Server.Options, Profile: t.job.Server.Profile,
+		Needs: server.Needs{
+			Connections: needs.Connections, PreparedStatements: needs.PreparedStatements, PacketBytes: needs.PacketBytes,
+		},
+		StartLimit: seconds(t.job.Server.StartLimitSeconds),
+		Log:        func(format string, args ...any) { t.say("info", format, args...) },
+	})
+	if err != nil {
+		return err
+	}
+	t.server = s
+	t.onExit("server close", func(context.Context) error {
+		return errors.Join(t.keepServerLog(), s.Close())
+	})
+	if err := s.Init(ctx); err != nil {
+		return err
+	}
+	return t.prove()
+}
+
+func (t *trial) startServer(ctx context.Context) error {
+	if err := t.server.Start(ctx); err != nil {
+		return err
+	}
+	return t.serverFacts(ctx)
+}
+
+// serverFacts tells what the server says of itself; asked again after the steps, as a step may change it.
+func (t *trial) serverFacts(ctx context.Context) error {
+	facts, err := t.server.Facts(ctx)
+	if err != nil {
+		return err
+	}
+	settings, flags, err := t.server.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	return t.measure(guest.Measurement{Server: &facts, Settings: settings, Flags: flags})
+}
+
+func (t *trial) stopServer(ctx context.Context) error {
+	if err := t.server.Stop(ctx); err != nil {
+		return err
+	}
+	init, start, stop := t.server.Seconds()
+	return t.measure(guest.Measurement{Metrics: timings(map[string]*float64{
+		"server_init_seconds": init, "server_start_seconds": start, "server_stop_seconds": stop,
+	})})
+}
+
+// keepServerLog copies the server's own log to where the host fetches it.
+func (t *trial) keepServerLog() error {
+	err := copyFile(t.server.LogPath(), filepath.Join(t.dir, "server.log"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}

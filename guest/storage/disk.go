@@ -1,0 +1,17 @@
+package storage
+
+import "platter/guest"
+
+func init() {
+	registerLayout(Layout{
+		Name:  "disk",
+		Check: noLayoutFaults,
+		Build: func(node guest.Layout, of []Target, _ int) (Target, []Step) {
+			return of[0], nil
+		},
+		Teardown: nothingToUndo,
+		Describe: func(node guest.Layout, _ []string) string { return "disk(" + node.Disk + ")" },
+		ReadBack: noLayoutFacts,
+		Busy:     layoutNeverBusy,
+	})
+}

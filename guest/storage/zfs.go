@@ -1,0 +1,7 @@
+package storage
+
+// Names of the pool and the dataset of the filesystem under test.
+const (
+	ZFSPool    = "platter"
+	ZFSDataset = ZFSPool + "/data"
+)
