@@ -1,0 +1,72 @@
+package hypervisor
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"platter/lab/domain"
+)
+
+// TestMachineLife starts a machine, looks at it in every way and ends it twice.
+func TestMachineLife(t *testing.T) {
+	h := openHost(t, storageRoot(t))
+	ctx := t.Context()
+	info, err := h.Info(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("host: %+v", info)
+	v := volume(t, h, "life", "data0", 16<<20)
+	t.Logf("volume: %+v", v)
+	begin := time.Now()
+	m := start(t, h, idleSpec(t, h, "life", "platter-test-life", domain.DataDisk("data0", v.Path, v.SizeBytes)))
+	t.Logf("started in %s", time.Since(begin))
+	state, err := m.Alive(ctx)
+	if err != nil || !state.Running {
+		t.Fatalf("state %+v, %v", state, err)
+	}
+	if e := <-m.Events(); e.Kind != Started && e.Kind != Resumed {
+		t.Errorf("first event is %+v", e)
+	}
+	live, err := m.EffectiveXML(ctx)
+	if err != nil || !strings.Contains(live, `cache='none'`) {
+		t.Errorf("live XML: %v\n%s", err, live)
+	}
+	args, err := m.QEMUCommandLine(ctx)
+	if err != nil || !strings.Contains(strings.Join(args, " "), "hostfwd=tcp:127.0.0.1:") {
+		t.Errorf("command line: %v %q", err, args)
+	}
+	stats, err := m.BlockStats(ctx)
+	if _, ok := stats["data0"]; err != nil || !ok {
+		t.Errorf("block statistics: %v %v", err, stats)
+	}
+	usage, err := m.Usage(ctx)
+	if err != nil || usage.RSSBytes == 0 || usage.CPUNanoseconds == 0 {
+		t.Errorf("usage: %v %+v", err, usage)
+	}
+	t.Logf("usage: %+v", usage)
+	c, err := m.DialSSH(ctx)
+	if err != nil {
+		t.Error(err)
+	} else {
+		c.Close()
+	}
+	for range 2 {
+		if err := m.Destroy(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !m.exited() {
+		t.Error("QEMU is still there")
+	}
+	state, err = m.Alive(ctx)
+	if err != nil || state != (State{Name: "gone", Reason: "destroyed"}) {
+		t.Errorf("after Destroy: %+v, %v", state, err)
+	}
+	for range m.Events() { // closed
+	}
+	if err := h.RemoveRun("life"); err != nil {
+		t.Error(err)
+	}
+}
