@@ -1,0 +1,77 @@
+package workload
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Workload is one load with its options decoded. A value belongs to one step and is not used concurrently.
+type Workload interface {
+	// Check says everything that is wrong with the options at a place; it is pure, and nil means nothing is.
+	Check(Place) []error
+	// Needs says what the workload takes from the server and the disk; it is pure.
+	Needs() Needs
+	// Prepare makes and fills the tables.
+	Prepare(context.Context, *Session) error
+	// Warmup runs the load without measuring it.
+	Warmup(context.Context, *Session) error
+	// Run runs the load and emits its metrics. An error means the subject failed and there are no numbers; an
+	// *InvalidError means numbers exist and must not be used.
+	Run(context.Context, *Session) error
+	// Cleanup drops what Prepare and Run made.
+	Cleanup(context.Context, *Session) error
+}
+
+// Kind is a registered workload.
+type Kind struct {
+	Name string
+	Doc  string          // one sentence: what it does, and which tool it counts like
+	New  func() Workload // a pointer to the option struct, holding the defaults
+}
+
+var kinds = map[string]Kind{}
+
+// register is called from the init function of each workload's file.
+func register(name, doc string, defaults func() Workload) {
+	if _, ok := kinds[name]; ok {
+		panic("workload " + name + " registered twice")
+	}
+	kinds[name] = Kind{Name: name, Doc: doc, New: defaults}
+}
+
+// Kinds returns every registered workload, by name.
+func Kinds() []Kind {
+	out := make([]Kind, 0, len(kinds))
+	for _, name := range Names() {
+		out = append(out, kinds[name])
+	}
+	return out
+}
+
+// Names returns the names of the registered workloads, sorted.
+func Names() []string {
+	names := make([]string, 0, len(kinds))
+	for name := range kinds {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Decode returns the workload of that name with its options decoded strictly over its defaults. All faults are reported at
+// once: an unknown option names the nearest known one, a value of another type says what is wanted. Empty options are the
+// defaults. Names may be written with dashes, as the tools do.
+func Decode(name string, options json.RawMessage) (Workload, error) {
+	kind, ok := kinds[name]
+	if !ok {
+		return nil, fmt.Errorf("workload %q is unknown; there are %s%s", name, strings.Join(Names(), ", "), nearestHint(name, Names()))
+	}
+	w := kind.New()
+	if err := decodeOptions(options, w); err != nil {
+		return nil, fmt.Errorf("workload %s: %w", name, err)
+	}
+	return w, nil
+}
