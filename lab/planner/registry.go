@@ -1,0 +1,176 @@
+package planner
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"platter/guest"
+	"platter/guest/server"
+	"platter/guest/storage"
+	"platter/guest/workload"
+	"platter/images"
+	"platter/lab"
+	"platter/results"
+)
+
+// The catalogue's names of the images a storage boots from.
+const (
+	rootImage = "root"
+	zfsImage  = "zfs"
+)
+
+// Registry answers lab's questions from the registries of the packages that do the work.
+type Registry struct{}
+
+var _ lab.Registry = Registry{}
+
+// Storage returns every fault of a storage on its disks.
+func (Registry) Storage(s guest.Storage, disks []guest.Disk) []error {
+	if _, err := storage.FilesystemByName(s.Filesystem); err != nil {
+		return []error{unknown("filesystem", s.Filesystem, filesystemNames())}
+	}
+	errs := storage.Check(s, disks)
+	for _, addon := range addons(s) {
+		if _, err := images.Lookup(addon); err != nil {
+			errs = append(errs, fmt.Errorf("filesystem %s needs the add-on image %s: %w", s.Filesystem, addon, err))
+		}
+	}
+	return errs
+}
+
+// Commands returns the command lines that make and mount a storage.
+func (Registry) Commands(s guest.Storage, disks []guest.Disk) [][]string {
+	return storage.Commands(s, disks, nil)
+}
+
+// Images returns the root image and the add-on images of a storage.
+func (Registry) Images(s guest.Storage) (root string, stacked []string) { return rootImage, addons(s) }
+
+func addons(s guest.Storage) []string {
+	if s.Filesystem == zfsImage {
+		return []string{zfsImage}
+	}
+	return nil
+}
+
+// Cautions returns what a database must not expect of the filesystem.
+func (Registry) Cautions(s guest.Storage) []string {
+	fs, err := storage.FilesystemByName(s.Filesystem)
+	if err != nil {
+		return nil
+	}
+	return fs.CannotDo
+}
+
+// Server returns every fault of a server image and its configuration that shows without the server itself; the guest
+// checks the options against the server's own list before it makes a data directory.
+func (Registry) Server(s guest.Server, memoryBytes int64) []error {
+	recipe, err := images.Lookup(s.Image)
+	if err != nil {
+		return []error{unknown("server image", s.Image, serverNames())}
+	}
+	if recipe.Kind != images.KindServer {
+		return []error{fmt.Errorf("image %s is a %s image and holds no server; there are %s", s.Image, recipe.Kind, strings.Join(serverNames(), ", "))}
+	}
+	if _, err := server.ProfileOptions(s.Profile, memoryBytes); err != nil {
+		return []error{unknown("profile", s.Profile, profileNames())}
+	}
+	return nil
+}
+
+// Verbs returns the steps a workload stands for when a study names only the workload.
+func (Registry) Verbs(name string) ([]string, error) {
+	if _, err := workload.Decode(name, nil); err != nil {
+		return nil, unknown("workload", name, workload.Names())
+	}
+	if name == "mysqlslap" {
+		return []string{"run"}, nil // it makes its own schema, as the original does, anew for each iteration
+	}
+	return []string{"prepare", "run"}, nil
+}
+
+// Step returns every fault of a step where it is to run.
+func (Registry) Step(step guest.Step, at lab.Site) []error {
+	w, err := workload.Decode(step.Workload, step.Options)
+	if err != nil {
+		if _, known := workload.Decode(step.Workload, json.RawMessage(nil)); known != nil {
+			err = unknown("workload", step.Workload, workload.Names())
+		}
+		return split(err)
+	}
+	place := workload.Place{Flavour: flavour(at.Server.Image), Filesystem: at.Storage.Filesystem}
+	if fs, err := storage.FilesystemByName(at.Storage.Filesystem); err == nil {
+		place.MaxFileBytes = fs.MaxFile
+	}
+	if a, errs := storage.Assemble(at.Storage.Layout, at.Disks, func(disk string) string { return disk }); len(errs) == 0 {
+		place.DiskBytes = a.Target.SizeBytes
+	}
+	return w.Check(place)
+}
+
+// Metric returns an error when no result can hold a metric of this name.
+func (Registry) Metric(name string) error {
+	if _, ok := results.LookupMetric(name); ok {
+		return nil
+	}
+	names := make([]string, 0, len(results.Metrics()))
+	for _, m := range results.Metrics() {
+		names = append(names, m.Name)
+	}
+	return unknown("metric", name, names)
+}
+
+// flavour is the product an image of the catalogue is named after: mariadb-11.8 holds mariadb. It only serves to refuse
+// early; what runs in the guest is asked of the server itself.
+func flavour(image string) string {
+	product, _, _ := strings.Cut(image, "-")
+	switch product {
+	case "mysql", "mariadb", "percona":
+		return product
+	}
+	return ""
+}
+
+func filesystemNames() (names []string) {
+	for _, f := range storage.Filesystems() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func serverNames() (names []string) {
+	for _, r := range images.Catalogue() {
+		if r.Kind == images.KindServer {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+func profileNames() (names []string) {
+	for _, p := range server.Profiles {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// unknown says that there is no such thing and lists what there is, the nearest first.
+func unknown(what, word string, have []string) error {
+	text := fmt.Sprintf("unknown %s %q", what, word)
+	if near := lab.Nearest(word, have); near != "" {
+		text += fmt.Sprintf(", did you mean %q?", near)
+	}
+	if len(have) <= 20 {
+		text += fmt.Sprintf(" (there are %s)", strings.Join(have, ", "))
+	}
+	return fmt.Errorf("%s", text)
+}
+
+// split takes joined errors apart, so that each becomes a fault of its own.
+func split(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}

@@ -1,0 +1,139 @@
+package planner_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"platter/guest"
+	"platter/lab"
+	"platter/lab/planner"
+	"platter/lab/studies"
+	"platter/results/schema"
+)
+
+// TestShippedStudies expands every shipped study at every scale with what there really is, and checks the plan against
+// its schema.
+func TestShippedStudies(t *testing.T) {
+	names := studies.Names()
+	if len(names) == 0 {
+		t.Fatal("no study is shipped")
+	}
+	for _, name := range names {
+		base, _, err := studies.Parse(name, nil)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if base.Name != name {
+			t.Errorf("%s.yaml calls itself %s", name, base.Name)
+		}
+		for _, scale := range []string{"", "smoke", "laptop", "published"} {
+			s, _, err := studies.Parse(strings.TrimSuffix(name+"@"+scale, "@"), nil)
+			if err != nil {
+				t.Errorf("%s@%s: %v", name, scale, err)
+				continue
+			}
+			plan, err := lab.Expand(s, planner.Registry{})
+			if err != nil {
+				t.Errorf("%s@%s: %v", name, scale, err)
+				continue
+			}
+			text, err := json.Marshal(plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate("plan", text); err != nil {
+				t.Errorf("%s@%s: plan does not keep its schema: %v", name, scale, err)
+			}
+			for _, trial := range plan.Trials {
+				if len(trial.Commands) < 2 {
+					t.Errorf("%s@%s: %s has no mkfs and mount commands: %q", name, scale, trial.ID, trial.Commands)
+				}
+			}
+		}
+	}
+}
+
+// refuse expands a study and returns its faults.
+func refuse(t *testing.T, study string) string {
+	t.Helper()
+	s, err := lab.ParseStudy("study.yaml", []byte(study), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = lab.Expand(s, planner.Registry{})
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+const head = "study: x\nquestion: Which?\n"
+
+// TestSizesAndLabels tries the minimum sizes and label limits that mkfs programs were measured to have (case B45).
+func TestSizesAndLabels(t *testing.T) {
+	for _, c := range []struct{ storage, size, want string }{
+		{"{filesystem: xfs}", "299MiB", "minimum"},
+		{"{filesystem: xfs}", "300MiB", ""},
+		{"{filesystem: xfs, label: twelve-bytes}", "1GiB", ""},
+		{"{filesystem: xfs, label: thirteen-byte}", "1GiB", "13 bytes, at most 12"},
+		{"{filesystem: ext4, label: sixteen-bytes-ok}", "1GiB", ""},
+		{"{filesystem: ext4, label: seventeen-bytes-x}", "1GiB", "17 bytes, at most 16"},
+		{"{filesystem: ext4, options: {lazy_itable_ini: 0}}", "1GiB", `did you mean "lazy_itable_init"?`},
+		{"{filesystem: nosuchfs}", "1GiB", "unknown filesystem"},
+	} {
+		got := refuse(t, head+"disks: {d: {size: "+c.size+"}}\nfactors:\n  server: [mariadb-11.8]\n  workload: [mysqlslap]\n  storage:\n    a: "+c.storage+"\n")
+		if (c.want == "") != (got == "" || !strings.Contains(got, "storage")) || !strings.Contains(got, c.want) {
+			t.Errorf("%s on %s: %q, want %q", c.storage, c.size, got, c.want)
+		}
+	}
+}
+
+func TestUnknownNames(t *testing.T) {
+	got := refuse(t, head+`
+disks: {d: {size: 1GiB}}
+factors:
+  storage: [ext4]
+  server: [mariadb-11.9, root]
+  config: [o-direkt]
+  workload: {a: {workload: mysqlslapp}, b: {workload: mysqlslap, concurency: 4, iterations: no}, c: {workload: mysqlslap, auto_generate_sql: true, engine: bdb}}
+claims: [{id: a, text: A., metric: querys_per_second, factor: storage, order: [ext4, ext4]}]
+`)
+	for _, want := range []string{
+		`unknown server image "mariadb-11.9", did you mean "mariadb-11.8"?`, "image root is a root image and holds no server",
+		`unknown workload "mysqlslapp", did you mean "mysqlslap"?`, `"concurency"`, `"concurrency"?`, `"iterations"`,
+		`unknown metric "querys_per_second", did you mean "queries_per_second"?`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	got = refuse(t, head+`
+disks: {d: {size: 1GiB}}
+factors:
+  storage: [ext4]
+  server: [mariadb-11.8]
+  config: [o-direkt]
+  workload: {a: {workload: mysqlslap, auto_generate_sql: true, engine: [innodb, enodb]}}
+`)
+	for _, want := range []string{`unknown profile "o-direkt", did you mean "o-direct"?`, `engine "enodb"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+func TestVerbs(t *testing.T) {
+	if v, err := (planner.Registry{}).Verbs("mysqlslap"); err != nil || strings.Join(v, " ") != "run" {
+		t.Errorf("mysqlslap stands for %v, %v; want run", v, err)
+	}
+}
+
+func TestAddons(t *testing.T) {
+	for fs, want := range map[string]int{"zfs": 1, "ext4": 0} {
+		if root, addons := (planner.Registry{}).Images(guest.Storage{Filesystem: fs}); root != "root" || len(addons) != want {
+			t.Errorf("%s boots %s with %v", fs, root, addons)
+		}
+	}
+}
