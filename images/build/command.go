@@ -1,0 +1,77 @@
+package build
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"platter/images"
+)
+
+// packagesFile is where the hook leaves the records of the package index; the
+// filter reads it and leaves it out of the image.
+const packagesFile = "/platter-packages"
+
+// recordPackages runs outside of the new root, with apt's lists still there.
+const recordPackages = `export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG"
+chroot "$1" dpkg-query -W -f '${Package}=${Version}\n' | xargs apt-cache show --no-all-versions |
+grep -E '^(Package|Version|Architecture|SHA256):' >"$1` + packagesFile + `"`
+
+// mmdebstrap returns the command line that installs recipe r and writes the
+// root as a tar stream to its standard output. keyring may be empty.
+func mmdebstrap(r images.Recipe, o images.Options, keyring string) []string {
+	args := []string{
+		"mmdebstrap",
+		"--mode=auto",
+		// Only the Essential packages and ours: no apt in the image.
+		"--variant=essential",
+		"--format=tar",
+		"--architectures=" + o.Arch,
+		"--components=" + strings.Join(r.Components, ","),
+		"--include=" + strings.Join(r.PackagesFor(o.Arch), ","),
+		`--aptopt=Apt::Install-Recommends "false"`,
+		`--aptopt=Acquire::Languages "none"`,
+		`--aptopt=Acquire::Retries "3"`,
+		// A root that is lost by a crash is built again: no fsync for each file.
+		"--dpkgopt=force-unsafe-io",
+	}
+	for _, line := range append(append([]string{}, r.AptOptions...), o.AptOptions...) {
+		args = append(args, "--aptopt="+line)
+	}
+	if keyring != "" {
+		args = append(args, "--keyring="+keyring)
+	}
+	for _, pattern := range r.Customize.Exclude {
+		args = append(args, "--dpkgopt=path-exclude="+pattern)
+	}
+	for _, pattern := range r.Customize.Include {
+		args = append(args, "--dpkgopt=path-include="+pattern)
+	}
+	for _, line := range r.Customize.Run {
+		args = append(args, `--customize-hook=chroot "$1" sh -ec '`+strings.ReplaceAll(line, `'`, `'\''`)+`'`)
+	}
+	args = append(args, "--customize-hook="+recordPackages, r.Suite, "-")
+	if o.Mirror != "" {
+		args = append(args, o.Mirror)
+	}
+	return args
+}
+
+// squash returns the command line that turns a tar stream on standard input
+// into a squashfs. lz4 is the cheapest to read back under software emulation,
+// where the guest pays for every decompressed byte.
+func squash(file string) []string {
+	return []string{
+		"mksquashfs", "-", file, "-tar", "-noappend", "-quiet", "-no-progress", "-comp", "lz4",
+		"-root-mode", "0755", "-root-uid", "0", "-root-gid", "0",
+		"-root-time", strconv.FormatInt(images.SourceDateEpoch, 10),
+	}
+}
+
+// environment returns the environment of the build's processes.
+func environment(scratch string) []string {
+	return append(os.Environ(),
+		"LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive", "TMPDIR="+scratch,
+		fmt.Sprintf("SOURCE_DATE_EPOCH=%d", images.SourceDateEpoch))
+}
