@@ -31,18 +31,21 @@ const cleanUpLimit = 5 * time.Minute
 // happens; a job it cannot read or that another build wrote is told too. It logs to log. The error is
 // one that kept it from telling; everything else is in Done.
 func Run(ctx context.Context, jobFile, dir string, log io.Writer) error {
+	return run(ctx, System{Root: "/"}, jobFile, dir, log)
+}
+
+func run(ctx context.Context, sys System, jobFile, dir string, log io.Writer) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the agent's directory: %w", err)
-	}
-	if err := writePid(dir); err != nil {
-		return err
 	}
 	events, err := os.OpenFile(filepath.Join(dir, EventsFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("open the event stream (one job a directory): %w", err)
 	}
 	defer events.Close()
-	sys := System{Root: "/"}
+	if err := writePid(dir); err != nil {
+		return err
+	}
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	t := &trial{
 		dir: dir, sys: sys, log: logger, ex: &Exec{Log: logger}, enc: guest.NewEncoder(events),
