@@ -63,18 +63,48 @@ func resolveOptions(c Catalogue, profile, asked map[string]string) ([]option, er
 	return out, nil
 }
 
-func resolveOption(c Catalogue, from, asked, value string) (option, error) {
-	name := strings.ToLower(strings.ReplaceAll(strings.TrimLeft(asked, "-"), "_", "-"))
-	name, loose := strings.CutPrefix(name, "loose-")
-	o := option{asked: asked, from: from, name: name, value: value, bare: value == ""}
-	if strings.ContainsAny(name, " \t\r\n=[]#;") || strings.ContainsAny(value, "\r\n\x00") {
-		return o, fmt.Errorf("option %q: names and values are one line, without blanks or = in the name", asked)
+// CheckOptions says what is wrong with asked options without a server at hand: an unknown profile, options platter sets
+// itself, names and values no option file can hold. It is pure; the host calls it while it plans. Whether the server knows
+// an option is found out by Prepare.
+func CheckOptions(profile string, asked map[string]string, memoryBytes int64) []error {
+	var errs []error
+	if _, err := ProfileOptions(profile, memoryBytes); err != nil {
+		errs = append(errs, err)
+	}
+	for _, name := range sortedKeys(asked) {
+		plain, _ := plainName(name)
+		if err := refuseOption(name, plain, asked[name]); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+// plainName is an option's name with dashes and without loose-, which is reported apart.
+func plainName(asked string) (name string, loose bool) {
+	name = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(asked, "-"), "_", "-"))
+	return strings.CutPrefix(name, "loose-")
+}
+
+// refuseOption tells why an option cannot be asked for, whatever the server.
+func refuseOption(asked, name, value string) error {
+	if name == "" || strings.ContainsAny(name, " \t\r\n=[]#;") || strings.ContainsAny(value, "\r\n\x00") {
+		return fmt.Errorf("option %q: names and values are one line, without blanks or = in the name", asked)
 	}
 	if why, ok := ours[name]; ok {
-		return o, fmt.Errorf("option %q cannot be asked for: %s", asked, why)
+		return fmt.Errorf("option %q cannot be asked for: %s", asked, why)
 	}
 	if name == "tmpdir" && value != "data" {
-		return o, fmt.Errorf("option %q: temporary files lie off the filesystem under test; the only other place is the word data (beside the data directory)", asked)
+		return fmt.Errorf("option %q: temporary files lie off the filesystem under test; the only other place is the word data (beside the data directory)", asked)
+	}
+	return nil
+}
+
+func resolveOption(c Catalogue, from, asked, value string) (option, error) {
+	name, loose := plainName(asked)
+	o := option{asked: asked, from: from, name: name, value: value, bare: value == ""}
+	if err := refuseOption(asked, name, value); err != nil {
+		return o, err
 	}
 	switch {
 	case c.Knows(name):

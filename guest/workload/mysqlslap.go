@@ -65,7 +65,7 @@ func (c *Columns) UnmarshalJSON(b []byte) error {
 }
 
 func init() {
-	register("mysqlslap", "generated or own statements by many clients, counted like mysqlslap", func() Workload {
+	register("mysqlslap", "generated or own statements by many clients, counted like mysqlslap", runOnly, func() Workload {
 		return &Mysqlslap{LoadType: "mixed", WriteNumber: 100, UniqueWriteNumber: 10, UniqueQueryNumber: 10,
 			NumberIntCols: Columns{Number: 1}, NumberCharCols: Columns{Number: 1}, Concurrency: Counts{1}, Iterations: 1,
 			Engine: Words{""}, CreateSchema: "mysqlslap", Delimiter: "\n", CountRows: true}

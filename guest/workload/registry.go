@@ -27,20 +27,27 @@ type Workload interface {
 
 // Kind is a registered workload.
 type Kind struct {
-	Name string
-	Doc  string          // one sentence: what it does, and which tool it counts like
-	New  func() Workload // a pointer to the option struct, holding the defaults
+	Name  string
+	Doc   string          // one sentence: what it does, and which tool it counts like
+	Steps []string        // what a study means that names the workload only: some of prepare, warmup, run, cleanup
+	New   func() Workload // a pointer to the option struct, holding the defaults
 }
 
 var kinds = map[string]Kind{}
 
 // register is called from the init function of each workload's file.
-func register(name, doc string, defaults func() Workload) {
+func register(name, doc string, steps []string, defaults func() Workload) {
 	if _, ok := kinds[name]; ok {
 		panic("workload " + name + " registered twice")
 	}
-	kinds[name] = Kind{Name: name, Doc: doc, New: defaults}
+	kinds[name] = Kind{Name: name, Doc: doc, Steps: steps, New: defaults}
 }
+
+// The steps most workloads mean.
+var (
+	runOnly       = []string{"run"}
+	prepareAndRun = []string{"prepare", "run"}
+)
 
 // Kinds returns every registered workload, by name.
 func Kinds() []Kind {
