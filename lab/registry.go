@@ -24,7 +24,7 @@ type Registry interface {
 	Metric(name string) error
 }
 
-// Site is where a step runs.
+// Site is where a step runs. Storage and Disks are empty when the storage has faults of its own.
 type Site struct {
 	Storage guest.Storage
 	Disks   []guest.Disk

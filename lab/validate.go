@@ -14,7 +14,7 @@ type checker struct {
 	reg    Registry
 	faults Faults
 	said   map[string]bool
-	fine   map[string]bool // storage and server levels without faults: only those go on to their steps
+	fine   map[string]bool // storage levels without faults: only those are a place that steps can be checked in
 }
 
 // Validate returns everything that makes no sense about the study, all at once, as an InputError; nil when it can run.
@@ -211,10 +211,13 @@ func (c *checker) steps(x *cell) {
 	for _, p := range problems {
 		c.fault(stepPath(at, p.key), p.problem)
 	}
-	if len(problems) > 0 || !c.fine["factors.storage."+x.levels["storage"]] {
+	if len(problems) > 0 {
 		return
 	}
-	site := Site{Storage: x.storage, Disks: guestDisks(x.disks), Server: x.server, Machine: c.study.Machine}
+	site := Site{Server: x.server, Machine: c.study.Machine}
+	if c.fine["factors.storage."+x.levels["storage"]] {
+		site.Storage, site.Disks = x.storage, guestDisks(x.disks)
+	}
 	for i, st := range steps {
 		if st.Workload == "" {
 			continue

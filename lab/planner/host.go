@@ -10,7 +10,7 @@ import (
 
 // Host is what a plan must know of the host, as plain values. Zero fields are unknown and refuse nothing.
 type Host struct {
-	Arch           string // as Debian names it: amd64, arm64
+	Arch           string // as libvirt names it: x86_64, aarch64
 	KVM            bool
 	KVMReason      string // why KVM cannot be used
 	CPUs           int    // online
@@ -30,14 +30,14 @@ const reserveBytes = 1 << 30
 const overheadBytes = 256 << 20
 
 // Arches are the architectures there are guest binaries and images for.
-var Arches = []string{"amd64", "arm64"}
+var Arches = []string{"x86_64", "aarch64"}
 
 // Check returns all reasons why the plan cannot run on the host, as an InputError, or nil.
 func Check(p lab.Plan, h Host) error {
 	var errs []error
 	refuse := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if h.Arch != "" && !slices.Contains(Arches, h.Arch) {
-		refuse("host: no images are built for %s, only for amd64 and arm64", h.Arch)
+		refuse("host: no images are built for %s, only for x86_64 and aarch64", h.Arch)
 	}
 	if p.MemoryBytes+overheadBytes > h.MemoryBytes && h.MemoryBytes > 0 {
 		refuse("host memory: a machine takes %s, %s is available; give less with --set machine.memory=...",
@@ -96,7 +96,7 @@ func Accel(p lab.Plan, h Host) string {
 
 // Notes are what a reader of the plan should know about running it on this host.
 func Notes(p lab.Plan, h Host) (notes []string) {
-	if Accel(p, h) == "tcg" {
+	if h.Arch != "" && Accel(p, h) == "tcg" {
 		notes = append(notes, "no KVM: machines are emulated in software (accel tcg); times compare with each other, not with those of real hardware")
 	}
 	if len(p.Trials) > 0 && h.CPUs > 0 && p.Trials[0].Machine.CPUs > h.CPUs {

@@ -15,7 +15,7 @@ func TestCheckHost(t *testing.T) {
 		change(&trial)
 		return lab.Plan{MemoryBytes: 1 << 30, DiskBytes: 10 << 30, Trials: []lab.Trial{trial, trial}}
 	}
-	fine := Host{Arch: "amd64", KVM: true, CPUs: 2, MaxVCPUs: 8, MemoryBytes: 4 << 30, StorageDir: "/srv", FreeBytes: 20 << 30,
+	fine := Host{Arch: "x86_64", KVM: true, CPUs: 2, MaxVCPUs: 8, MemoryBytes: 4 << 30, StorageDir: "/srv", FreeBytes: 20 << 30,
 		DiskBuses: []string{"virtio", "scsi"}}
 	for name, c := range map[string]struct {
 		trial func(*lab.Trial)

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -97,7 +98,7 @@ func (Registry) Step(step guest.Step, at lab.Site) []error {
 		if _, known := workload.Decode(step.Workload, json.RawMessage(nil)); known != nil {
 			err = unknown("workload", step.Workload, workload.Names())
 		}
-		return split(err)
+		return split("workload "+step.Workload, err)
 	}
 	place := workload.Place{Flavour: flavour(at.Server.Image), Filesystem: at.Storage.Filesystem}
 	if fs, err := storage.FilesystemByName(at.Storage.Filesystem); err == nil {
@@ -167,10 +168,15 @@ func unknown(what, word string, have []string) error {
 	return fmt.Errorf("%s", text)
 }
 
-// split takes joined errors apart, so that each becomes a fault of its own.
-func split(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
+// split takes joined errors apart, so that each becomes a fault of its own, named for what it is about.
+func split(what string, err error) []error {
+	var joined interface{ Unwrap() []error }
+	if !errors.As(err, &joined) {
+		return []error{err}
 	}
-	return []error{err}
+	var out []error
+	for _, e := range joined.Unwrap() {
+		out = append(out, fmt.Errorf("%s: %w", what, e))
+	}
+	return out
 }
