@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 )
 
@@ -64,6 +65,17 @@ func (p *Problem) Error() string { return fmt.Sprintf("%s: %s: %v", p.Path, p.Ki
 
 // Unwrap returns the cause.
 func (p *Problem) Unwrap() error { return p.Err }
+
+// IncompleteAttempt returns the trial id when the problem is an attempt that left no result, which is the normal state
+// of one that still goes on, or that was tried again.
+func (p *Problem) IncompleteAttempt() (trialID string, ok bool) {
+	attempt, found := strings.CutPrefix(p.Path, TrialsDir+"/")
+	end := strings.LastIndexByte(attempt, '-')
+	if p.Kind != Incomplete || !found || end < 0 {
+		return "", false
+	}
+	return attempt[:end], true
+}
 
 // explain gives a write error its meaning where the system's own words are too few.
 func explain(path string, err error) error {

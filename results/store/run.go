@@ -89,6 +89,12 @@ func (r *Run) Meta() Meta {
 	return r.meta
 }
 
+// Status returns the run's state as it is now, in a word: Meta().State().
+func (r *Run) Status() string { return string(r.Meta().State()) }
+
+// Command returns the command line that made the run, which may be empty.
+func (r *Run) Command() []string { return r.Meta().Command }
+
 // Plan returns plan.json.
 func (r *Run) Plan() ([]byte, error) {
 	data, problem := readFile(r.path, PlanFile, planLimitBytes)

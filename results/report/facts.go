@@ -1,0 +1,206 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/docker/go-units"
+
+	"platter/results"
+)
+
+// fact is one thing about a trial that a comparison must hold equal, or must declare.
+type fact struct {
+	name  string
+	value string
+	// owners are the factors that may change it: when one of them varies, a difference here is a declared one.
+	owners []string
+}
+
+var (
+	ownStorage  = []string{"storage"}
+	ownServer   = []string{"server"}
+	ownConfig   = []string{"config", "server"}
+	ownMachine  = []string{"machine"}
+	ownWorkload = []string{"workload"}
+	ownAny      = []string{"storage", "server", "config"}
+)
+
+// subjectOwners says which factors a setting's subject belongs to.
+var subjectOwners = map[string][]string{
+	"server": ownConfig, "filesystem": ownStorage, "mount": ownStorage, "layout": ownStorage, "disk": ownStorage,
+	"machine": ownMachine, "workload": ownWorkload,
+}
+
+// factsOf lists the facts of a result. A failed trial has fewer: what it never learnt is left out, not different.
+func factsOf(r results.Result) []fact {
+	var facts []fact
+	add := func(owners []string, name, value string) {
+		if value != "" {
+			facts = append(facts, fact{name, oneLine(value), owners})
+		}
+	}
+	add(nil, "accelerator", r.Accel)
+	add(nil, "host kernel", r.Host.Kernel)
+	add(nil, "host processor", r.Host.CPUModel)
+	add(nil, "host processors", count(r.Host.CPUs))
+	add(nil, "host memory", size(r.Host.MemoryBytes))
+	add(nil, "libvirt", r.Host.LibvirtVersion)
+	add(nil, "qemu", r.Host.QEMUVersion)
+	add(nil, "machine type", r.Host.MachineType)
+	add(nil, "platter", r.Host.PlatterVersion)
+	if g := r.Guest; g != nil {
+		add(nil, "guest kernel", g.Kernel)
+		add(nil, "guest architecture", g.Arch)
+		add(ownMachine, "guest processors", count(g.CPUs))
+		add(ownMachine, "guest memory", size(g.MemoryBytes))
+	}
+	for _, image := range r.Images {
+		add(ownServer, "image "+image.Name, shortDigest(image.Digest))
+	}
+	for _, d := range r.Disks {
+		add(ownStorage, "disk "+d.Name, describeDisk(d))
+	}
+	if s := r.Storage; s != nil {
+		add(ownStorage, "filesystem", s.Filesystem)
+		add(ownStorage, "layout", s.Layout)
+		add(ownStorage, "mount options", s.MountOptions)
+	}
+	if s := r.Server; s != nil {
+		add(ownServer, "server", s.Flavour+" "+s.Version)
+	}
+	add(ownAny, "durability", r.Durability)
+	for _, setting := range r.Settings {
+		if setting.Effective != nil {
+			add(subjectOwners[setting.Subject], setting.Subject+" "+setting.Name, *setting.Effective)
+		}
+	}
+	return facts
+}
+
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+func size(bytes int64) string {
+	if bytes == 0 {
+		return ""
+	}
+	return units.BytesSize(float64(bytes))
+}
+
+// shortDigest keeps enough of a digest to tell images apart by eye.
+func shortDigest(digest string) string {
+	const enough = len("sha256:") + 12
+	return digest[:min(len(digest), enough)]
+}
+
+func describeDisk(d results.DiskFacts) string {
+	parts := []string{d.Kind, size(d.SizeBytes), d.Bus, "cache " + d.CacheEffective, "io " + d.IOEffective, "preallocation " + d.Preallocation}
+	if d.LogicalBlockBytes != nil && d.PhysicalBlockBytes != nil {
+		parts = append(parts, fmt.Sprintf("blocks %d/%d", *d.LogicalBlockBytes, *d.PhysicalBlockBytes))
+	}
+	if d.Emulated != "" {
+		parts = append(parts, "emulates "+d.Emulated)
+	}
+	if d.Model != "" {
+		parts = append(parts, d.Model)
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" || strings.HasSuffix(p, " ") }), ", ")
+}
+
+// compareFacts splits facts into those that all trials share and those that differ. Only valid trials are asked: the
+// facts of a trial without numbers explain no number.
+func compareFacts(trials []*trial, varying []Factor, place func(*trial) string) (held []Fact, differs []Difference) {
+	type seen struct {
+		owners []string
+		values map[string]*ValueCount
+		trials int
+	}
+	byName := map[string]*seen{}
+	var order []string
+	valid := 0
+	for _, t := range trials {
+		if t.status != results.StatusOK {
+			continue
+		}
+		valid++
+		for _, f := range t.facts {
+			s := byName[f.name]
+			if s == nil {
+				s = &seen{owners: f.owners, values: map[string]*ValueCount{}}
+				byName[f.name] = s
+				order = append(order, f.name)
+			}
+			v := s.values[f.value]
+			if v == nil {
+				v = &ValueCount{Value: f.value}
+				s.values[f.value] = v
+			}
+			v.Trials++
+			s.trials++
+			if cell := place(t); !slices.Contains(v.Cells, cell) {
+				v.Cells = append(v.Cells, cell)
+			}
+		}
+	}
+	for _, name := range order {
+		s := byName[name]
+		if len(s.values) == 1 && s.trials == valid {
+			held = append(held, Fact{name, slices.Collect(maps.Keys(s.values))[0]})
+			continue
+		}
+		d := Difference{Name: name, Declared: declared(s.owners, varying)}
+		for _, value := range slices.Sorted(maps.Keys(s.values)) {
+			d.Values = append(d.Values, *s.values[value])
+		}
+		differs = append(differs, d)
+	}
+	slices.SortStableFunc(differs, func(a, b Difference) int {
+		switch {
+		case a.Declared == b.Declared:
+			return 0
+		case b.Declared:
+			return -1
+		default:
+			return 1
+		}
+	})
+	return held, differs
+}
+
+func declared(owners []string, varying []Factor) bool {
+	for _, f := range varying {
+		if slices.Contains(owners, f.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// titles gathers what the title must say.
+type titles struct{ accelerators, caches, durability, emulated map[string]bool }
+
+func (t *titles) add(r results.Result) {
+	put(&t.accelerators, r.Accel)
+	put(&t.durability, r.Durability)
+	for _, d := range r.Disks {
+		put(&t.caches, d.CacheEffective)
+		put(&t.emulated, d.Emulated)
+	}
+}
+
+func put(set *map[string]bool, value string) {
+	if value == "" {
+		return
+	}
+	if *set == nil {
+		*set = map[string]bool{}
+	}
+	(*set)[value] = true
+}

@@ -1,0 +1,205 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"platter/results"
+	"platter/results/stats"
+)
+
+// The words below are shared by all formats that people read, so that a report says the same everywhere.
+
+// heading names a table: "run_seconds, step slap, clients=10".
+func heading(t Table) string {
+	text := t.Metric.Name
+	if t.Step != "" {
+		text += ", step " + t.Step
+	}
+	if labels := labelsText(t.Labels); labels != "" {
+		text += ", " + labels
+	}
+	return text
+}
+
+// judgedBy says how a table is to be read: "lower is better, tolerance 5%".
+func judgedBy(t Table) string {
+	switch t.Metric.Direction {
+	case results.HigherBetter, results.LowerBetter:
+		return fmt.Sprintf("%s is better, tolerance %s%%", t.Metric.Direction, percent(t.Metric.ToleranceRatio))
+	default:
+		return "for explanation"
+	}
+}
+
+// scale chooses one unit for all medians of a table.
+func scale(t Table) results.Scale {
+	var medians []float64
+	for _, row := range t.Rows {
+		for _, e := range row.Entries {
+			medians = append1(medians, e.Summary.Median)
+		}
+	}
+	return results.ScaleOf(t.Metric.Unit, medians...)
+}
+
+func medianText(e Entry, s results.Scale) string {
+	if e.Summary.Median == nil {
+		return "n/a"
+	}
+	return s.Format(*e.Summary.Median)
+}
+
+// intervalText prints the interval of the median, or says that n is too small.
+func intervalText(e Entry, s results.Scale) string {
+	switch {
+	case e.Summary.Low != nil:
+		low := strings.TrimSuffix(s.Format(*e.Summary.Low), s.Suffix)
+		return "[" + low + ", " + s.Format(*e.Summary.High) + "]"
+	case e.Summary.N == 0:
+		return ""
+	default:
+		return fmt.Sprintf("needs n ≥ %d", stats.MinIntervalN)
+	}
+}
+
+func cvText(e Entry) string {
+	if e.Summary.CV == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.1f%%", *e.Summary.CV*100)
+}
+
+// verdictSign is one character a verdict; it is always beside the number.
+func verdictSign(v stats.Verdict) string {
+	switch v {
+	case stats.Unchanged:
+		return "~"
+	case stats.Improved:
+		return "✓"
+	case stats.Regressed:
+		return "✗"
+	case stats.Suspect:
+		return "!"
+	case stats.NotJudged:
+		return ""
+	default:
+		return "?"
+	}
+}
+
+// verdictWord says a verdict about a level, where "regressed" would suggest time.
+func verdictWord(v stats.Verdict) string {
+	switch v {
+	case stats.Unchanged:
+		return "no difference"
+	case stats.Improved:
+		return "better"
+	case stats.Regressed:
+		return "worse"
+	case stats.Suspect:
+		return "perhaps worse"
+	case stats.Inconclusive:
+		return "cannot tell"
+	case stats.NotJudged:
+		return ""
+	default:
+		return strings.ReplaceAll(string(v), "_", " ")
+	}
+}
+
+// againstText prints a comparison: "-7.4% [-9.1%, -5.2%] p=.002 ✗ worse".
+func againstText(c *stats.Comparison) string {
+	var parts []string
+	add := func(s string) {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	if c.Ratio != nil {
+		add(results.FormatChange(*c.Ratio))
+	}
+	if c.Low != nil {
+		add("[" + results.FormatChange(*c.Low) + ", " + results.FormatChange(*c.High) + "]")
+	}
+	if c.P != nil {
+		add(results.FormatP(*c.P))
+	}
+	add(verdictSign(c.Verdict))
+	add(verdictWord(c.Verdict))
+	return strings.Join(parts, " ")
+}
+
+// countsText lists the counts that are not zero.
+func countsText(c Counts) string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		word string
+	}{{c.OK, "ok"}, {c.Invalid, "invalid"}, {c.Failed, "failed"}, {c.Skipped, "skipped"}, {c.Lost, "lost"},
+		{c.Interrupted, "interrupted"}, {c.Missing, "missing"}, {c.Retried, "tried again"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
+		}
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// planned is how many trials the plan has for a cell.
+func (c Counts) planned() int {
+	return c.OK + c.Invalid + c.Failed + c.Skipped + c.Lost + c.Interrupted + c.Missing
+}
+
+// cellOf finds the cell of a place in a table.
+func (m *Model) cellOf(row, column string) Cell {
+	for _, cell := range m.Cells {
+		if cell.Row == row && cell.Column == column {
+			return cell
+		}
+	}
+	return Cell{Row: row, Column: column}
+}
+
+// isSetting tells the facts that are settings read back from those about the laboratory.
+func isSetting(name string) bool {
+	subject, rest, ok := strings.Cut(name, " ")
+	return ok && rest != "" && subjectOwners[subject] != nil && subject != "disk"
+}
+
+// heldText lists what was held equal and counts the settings.
+func heldText(m *Model) []string {
+	var lines []string
+	settings := 0
+	for _, f := range m.Held {
+		if isSetting(f.Name) {
+			settings++
+			continue
+		}
+		lines = append(lines, f.Name+" "+f.Value)
+	}
+	if settings > 0 {
+		lines = append(lines, fmt.Sprintf("%d settings as read back", settings))
+	}
+	return lines
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// roundsToDecide is how many rounds would decide all open headline comparisons that can be decided at all, or 0.
+func (m *Model) roundsToDecide() int {
+	rounds := 0
+	for _, f := range findings(m) {
+		if n := f.entry.Comparison.NeededN; n != nil {
+			rounds = max(rounds, *n)
+		}
+	}
+	return rounds
+}
