@@ -45,7 +45,8 @@ func newApp(s streams) *cli.App {
 
 func commands() []*cli.Command {
 	return []*cli.Command{
-		studiesCommand(), planCommand(), imagesCommand(), versionCommand(), completionCommand(),
+		doctorCommand(), studiesCommand(), planCommand(), runCommand(), reportCommand(), imagesCommand(), cleanCommand(),
+		versionCommand(), completionCommand(),
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,17 +40,17 @@ type printer interface {
 	Close()
 }
 
-// newPrinter chooses how a run is shown on w: as JSON events, as a bar where w is a terminal, or else as plain lines.
-func newPrinter(w io.Writer, asJSON bool) printer {
-	state := &progress{ended: map[results.Status]int{}, clock: time.Now}
-	switch {
-	case asJSON:
-		return newJSONPrinter(w)
-	case isTerminal(w):
+// newPrinter shows a run on w for people: as a bar where w is a terminal, or else as plain lines.
+func newPrinter(w io.Writer) printer {
+	state := newProgressState()
+	if isTerminal(w) {
 		return newBarPrinter(w, state)
-	default:
-		return &linePrinter{w: w, state: state}
 	}
+	return &linePrinter{w: w, state: state}
+}
+
+func newProgressState() *progress {
+	return &progress{ended: map[results.Status]int{}, clock: time.Now}
 }
 
 // isTerminal tells whether w is a terminal that can redraw a line.
@@ -127,14 +128,15 @@ func (p *progress) step() string {
 	}
 }
 
-// rest says how much time is left, for people.
+// rest says how much time is left, for people: minutes, and seconds only in the last one.
 func (p *progress) rest() string {
 	d, ok := p.left()
-	if !ok {
+	switch {
+	case !ok:
 		return ""
+	case d >= time.Minute:
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s") + " left"
+	default:
+		return d.Round(time.Second).String() + " left"
 	}
-	if d >= time.Minute {
-		return fmt.Sprintf("%s left", d.Round(time.Minute).String()[:len(d.Round(time.Minute).String())-2])
-	}
-	return fmt.Sprintf("%s left", d.Round(time.Second))
 }

@@ -1,9 +1,9 @@
 package planner
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"platter/guest"
@@ -77,25 +77,24 @@ func (Registry) Server(s guest.Server, memoryBytes int64) []error {
 	if _, err := server.ProfileOptions(s.Profile, memoryBytes); err != nil {
 		return []error{unknown("profile", s.Profile, profileNames())}
 	}
-	return nil
+	return server.CheckOptions(s.Profile, s.Options, memoryBytes)
 }
 
 // Verbs returns the steps a workload stands for when a study names only the workload.
 func (Registry) Verbs(name string) ([]string, error) {
-	if _, err := workload.Decode(name, nil); err != nil {
-		return nil, unknown("workload", name, workload.Names())
+	for _, k := range workload.Kinds() {
+		if k.Name == name {
+			return k.Steps, nil
+		}
 	}
-	if name == "mysqlslap" {
-		return []string{"run"}, nil // it makes its own schema, as the original does, anew for each iteration
-	}
-	return []string{"prepare", "run"}, nil
+	return nil, unknown("workload", name, workload.Names())
 }
 
 // Step returns every fault of a step where it is to run.
 func (Registry) Step(step guest.Step, at lab.Site) []error {
 	w, err := workload.Decode(step.Workload, step.Options)
 	if err != nil {
-		if _, known := workload.Decode(step.Workload, json.RawMessage(nil)); known != nil {
+		if !slices.Contains(workload.Names(), step.Workload) {
 			err = unknown("workload", step.Workload, workload.Names())
 		}
 		return split("workload "+step.Workload, err)
