@@ -14,7 +14,7 @@ import (
 func (h *Host) dial(ctx context.Context) (*conn, error) {
 	failure := &ConnectError{URI: h.asked}
 	for _, path := range h.env.sockets(h.addr) {
-		c, err := connect(ctx, path, h.addr, h.peerUID(), handshakeLimit)
+		c, err := connect(ctx, path, h.addr, h.peerUID(), h.handshake)
 		if err == nil {
 			return c, nil
 		}

@@ -34,6 +34,8 @@ type Host struct {
 	addr    address
 	asked   string // URI as asked for, for messages
 	storage string
+	// handshake is how long a daemon may take to introduce itself.
+	handshake time.Duration
 
 	events *eventHub
 
@@ -57,23 +59,36 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{log: o.Log, env: env, addr: addr, asked: asked, storage: o.StorageDir, machines: map[*Machine]struct{}{}}
+	h, err := newHost(env, addr, asked, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := env.checkSessionPaths(addr.mode); err != nil {
+		return nil, err
+	}
+	if _, err := h.controlConn(ctx); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// newHost is a host that is not connected yet.
+func newHost(env environment, addr address, asked string, o Options) (*Host, error) {
+	h := &Host{
+		log: o.Log, env: env, addr: addr, asked: asked, storage: o.StorageDir,
+		handshake: handshakeLimit, machines: map[*Machine]struct{}{},
+	}
 	if h.log == nil {
 		h.log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
 	if h.storage == "" {
 		h.storage = env.storageDir(addr.mode)
 	}
+	var err error
 	if h.storage, err = filepath.Abs(h.storage); err != nil {
 		return nil, fmt.Errorf("find the storage directory %s: %w", o.StorageDir, err)
 	}
-	if err := env.checkSessionPaths(addr.mode); err != nil {
-		return nil, err
-	}
 	h.events = newEventHub(h)
-	if _, err := h.controlConn(ctx); err != nil {
-		return nil, err
-	}
 	return h, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/digitalocean/go-libvirt"
+	"golang.org/x/sys/unix"
 	"libvirt.org/go/libvirtxml"
 
 	"platter/lab/domain"
@@ -33,6 +34,7 @@ type Info struct {
 
 	CPUs                 int
 	CPUModel             string
+	Kernel               string // release of the host's kernel
 	MemoryBytes          int64
 	AvailableMemoryBytes int64 // now, page cache counted as available
 
@@ -114,6 +116,7 @@ func (h *Host) askNode(ctx context.Context, info *Info) error {
 	_, err = ask(ctx, h, "NodeGetInfo", queryLimit, func(lv *libvirt.Libvirt) (struct{}, error) {
 		model, _, cpus, _, _, _, _, _, err := lv.NodeGetInfo()
 		info.CPUModel, info.CPUs = cString(model[:]), int(cpus)
+		info.Kernel = kernelRelease()
 		return struct{}{}, err
 	})
 	return err
@@ -287,4 +290,13 @@ func cString(chars []int8) string {
 		b.WriteByte(byte(c))
 	}
 	return b.String()
+}
+
+// kernelRelease is this host's kernel: only local hosts are connected to.
+func kernelRelease() string {
+	var name unix.Utsname
+	if err := unix.Uname(&name); err != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(name.Release[:])
 }

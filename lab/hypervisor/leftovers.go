@@ -245,7 +245,9 @@ func (h *Host) removeRun(l Leftover) error {
 
 func (h *Host) removeTemp(l Leftover) error {
 	rel, err := filepath.Rel(h.storage, l.Path)
-	if err != nil || !filepath.IsLocal(rel) || !strings.HasPrefix(filepath.Base(rel), ".") {
+	base := filepath.Base(l.Path)
+	named := strings.HasPrefix(base, stagePrefix) || strings.HasPrefix(base, newPrefix) || strings.HasPrefix(base, probePrefix)
+	if err != nil || !filepath.IsLocal(rel) || !named {
 		return fmt.Errorf("%s is not a temporary file of ours", l.Path)
 	}
 	return os.RemoveAll(l.Path)
