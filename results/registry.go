@@ -33,6 +33,9 @@ var registry = []MetricInfo{
 	{"errors_total", Count, Neutral, 0, false, "statements that failed and were not expected to"},
 	{"deadlocks_total", Count, Neutral, 0, false, "transactions the server rolled back for a deadlock or lock timeout"},
 	{"reconnects_total", Count, Neutral, 0, false, "connections opened again"},
+	{"planned_total", Count, Neutral, 0, false, "requests an open loop planned"},
+	{"missed_total", Count, Neutral, 0, false, "planned requests that had not ended when the run did"},
+	{"start_delay_maximum_seconds", Seconds, Neutral, 0, false, "longest wait of a planned request for a free client"},
 	{"events_per_thread_mean_total", Count, Neutral, 0, false, "events of one client, mean over clients"},
 	{"events_per_thread_stddev_total", Count, Neutral, 0, false, "events of one client, standard deviation over clients"},
 	{"thread_mean_seconds", Seconds, Neutral, 0, false, "time one client was busy, mean over clients"},
@@ -42,6 +45,7 @@ var registry = []MetricInfo{
 
 	{"mkfs_seconds", Seconds, Neutral, 0, false, "time to make the filesystem"},
 	{"mount_seconds", Seconds, Neutral, 0, false, "time to mount it"},
+	{"quiesce_seconds", Seconds, Neutral, 0, false, "wait until nothing worked in the background"},
 	{"server_init_seconds", Seconds, Neutral, 0, false, "time to initialise the data directory"},
 	{"server_start_seconds", Seconds, Neutral, 0, false, "time from starting the server to its first answer"},
 	{"server_stop_seconds", Seconds, Neutral, 0, false, "time to stop the server cleanly"},

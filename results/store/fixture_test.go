@@ -9,7 +9,10 @@ import (
 	"platter/results"
 )
 
-var vm = flag.Bool("vm", false, "run the tests that need root and loop devices")
+var (
+	vm      = flag.Bool("vm", false, "run the tests that need root and loop devices")
+	archive = flag.String("archive", "", "write a run folder below this directory, to freeze as a fixture")
+)
 
 const digest = "7f3a9c00aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
