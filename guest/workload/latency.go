@@ -96,19 +96,45 @@ const (
 	responseTime = "response" // from the intended start
 )
 
-// percentiles are those every latency is summed up by.
-var percentiles = []struct {
+// namedPercentile is a percentile and the metric that holds it.
+type namedPercentile struct {
 	name string
 	p    float64
-}{{"latency_p50_seconds", 50}, {"latency_p95_seconds", 95}, {"latency_p99_seconds", 99}, {"latency_p999_seconds", 99.9}}
+}
 
-// emitLatency emits a histogram and its summary metrics.
-func (s *Session) emitLatency(l *latency, operation, kind string, labels map[string]string) error {
+// percentiles are those every latency is summed up by.
+var percentiles = []namedPercentile{{"latency_p50_seconds", 50}, {"latency_p95_seconds", 95}, {"latency_p99_seconds", 99}, {"latency_p999_seconds", 99.9}}
+
+// emitLatency emits a histogram and its summary metrics; percentile is one more besides the usual ones, 0 for none.
+func (s *Session) emitLatency(l *latency, operation, kind string, labels map[string]string, percentile float64) error {
+	m := metrics{step: s.Step, labels: with(with(labels, "operation", operation), "kind", kind)}
+	for _, p := range percentilesWith(percentile) {
+		if v, reason := l.percentile(p.p); v != nil {
+			m.add(p.name, *v)
+		} else {
+			m.missing(p.name, reason)
+		}
+	}
+	return s.emitSummary(&m, l, operation, kind)
+}
+
+// emitLatencyUnless is emitLatency, with a reason instead of percentiles when there is one.
+func (s *Session) emitLatencyUnless(reason string, l *latency, operation, kind string, percentile float64) error {
+	if reason == "" {
+		return s.emitLatency(l, operation, kind, nil, percentile)
+	}
+	m := metrics{step: s.Step, labels: map[string]string{"operation": operation, "kind": kind}}
+	for _, p := range percentilesWith(percentile) {
+		m.missing(p.name, reason)
+	}
+	return s.emitSummary(&m, l, operation, kind)
+}
+
+func (s *Session) emitSummary(m *metrics, l *latency, operation, kind string) error {
 	h, err := l.export(operation, s.Step, kind)
 	if err != nil {
 		return err
 	}
-	m := metrics{step: s.Step, labels: with(with(labels, "operation", operation), "kind", kind)}
 	if l.count == 0 {
 		for _, name := range []string{"latency_mean_seconds", "latency_minimum_seconds", "latency_maximum_seconds"} {
 			m.missing(name, noEvents)
@@ -117,13 +143,6 @@ func (s *Session) emitLatency(l *latency, operation, kind string, labels map[str
 		m.add("latency_mean_seconds", l.sum.Seconds()/float64(l.count))
 		m.add("latency_minimum_seconds", l.smallest.Seconds())
 		m.add("latency_maximum_seconds", l.largest.Seconds())
-	}
-	for _, p := range percentiles {
-		if v, reason := l.percentile(p.p); v != nil {
-			m.add(p.name, *v)
-		} else {
-			m.missing(p.name, reason)
-		}
 	}
 	s.Emit(guest.Measurement{Metrics: m.list, Histograms: []results.Histogram{h}})
 	if l.outside > 0 {

@@ -141,7 +141,7 @@ func (c *slapCell) emit() error {
 	c.s.Emit(guest.Measurement{Metrics: m.list})
 	for _, kind := range []slapKind{slapInsert, slapSelect, slapUpdate, slapQuery} {
 		if l := latencies[kind]; l != nil {
-			if err := c.s.emitLatency(l, c.operation(kind), serviceTime, c.labels()); err != nil {
+			if err := c.s.emitLatency(l, c.operation(kind), serviceTime, c.labels(), 0); err != nil {
 				return err
 			}
 		}

@@ -24,6 +24,9 @@ type Session struct {
 	Progress func(guest.Progress) // may be nil
 	Log      func(guest.Log)      // may be nil
 	Sample   func(Sample)         // may be nil
+
+	times     statementTimes
+	sequences map[string]*legacySequence
 }
 
 // Sample is one second of a workload's series.
@@ -47,6 +50,17 @@ func (s *Session) progress(done, total float64, unit string) {
 	if s.Progress != nil {
 		s.Progress(guest.Progress{Step: s.Step, Done: done, Total: total, Unit: unit})
 	}
+}
+
+// sequence is the counter of that name which all clients of the step share.
+func (s *Session) sequence(name string) *legacySequence {
+	if s.sequences == nil {
+		s.sequences = map[string]*legacySequence{}
+	}
+	if s.sequences[name] == nil {
+		s.sequences[name] = &legacySequence{}
+	}
+	return s.sequences[name]
 }
 
 func (s *Session) logf(level, format string, args ...any) {
