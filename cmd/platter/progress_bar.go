@@ -25,8 +25,8 @@ type barPrinter struct {
 
 func newBarPrinter(w io.Writer, state *progress, options ...mpb.ContainerOption) *barPrinter {
 	p := &barPrinter{state: state}
-	p.pool = mpb.New(append([]mpb.ContainerOption{mpb.WithOutput(w), mpb.WithWidth(24)}, options...)...)
-	p.bar = p.pool.AddBar(barScale, mpb.BarRemoveOnComplete(),
+	p.pool = mpb.New(append([]mpb.ContainerOption{mpb.WithOutput(w)}, options...)...)
+	p.bar = p.pool.AddBar(barScale, mpb.BarRemoveOnComplete(), mpb.BarWidth(24),
 		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return p.counter() })),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.detail() })))
 	return p
