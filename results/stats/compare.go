@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/aclements/go-moremath/mathx"
 	"github.com/aclements/go-moremath/stats"
@@ -121,6 +122,19 @@ func median(sorted []float64) float64 {
 // Wolfe, Nonparametric Statistical Methods, section 4.3): the largest k with 2·P(U ≤ k-1) ≤ 5 %. It is 0 when even the
 // extremes enclose less, that is when n is too small.
 func intervalOrder(n1, n2 int) int {
+	key := [2]int{n1, n2}
+	if order, ok := orders.Load(key); ok {
+		return order.(int)
+	}
+	order := findOrder(n1, n2)
+	orders.Store(key, order)
+	return order
+}
+
+// orders caches intervalOrder: the exact distribution is slow to sum, and a report asks for few pairs of n.
+var orders sync.Map
+
+func findOrder(n1, n2 int) int {
 	if n1 > exactLimit || n2 > exactLimit {
 		m, n := float64(n1), float64(n2)
 		z := stats.StdNormal.InvCDF(1 - Alpha/2)

@@ -19,7 +19,8 @@ const (
 func SmallestChange(cv float64, n int) *float64 { return smallestChange(cv, n, n) }
 
 // smallestChange solves for the shift that the rank test at its attained level finds with the asked power, by the t
-// approximation: (t[1-α/2] + t[power]) · s · √(1/n1 + 1/n2) / √efficiency.
+// approximation: (t[1-α/2] + t[power]) · s · √(1/n1 + 1/n2) / √efficiency, lengthened by 1/n², with which simulated power
+// (TestPower) is 80 % from n = 4 on; without it n = 4 reaches only 75 %.
 func smallestChange(spread float64, n1, n2 int) *float64 {
 	level := attainedLevel(n1, n2)
 	if level == 0 || math.IsNaN(spread) {
@@ -27,7 +28,7 @@ func smallestChange(spread float64, n1, n2 int) *float64 {
 	}
 	freedom := n1 + n2 - 2
 	shift := (student(1-level/2, freedom) + student(power, freedom)) *
-		spread * math.Sqrt((1/float64(n1)+1/float64(n2))/efficiency)
+		spread * math.Sqrt((1/float64(n1)+1/float64(n2))/efficiency) * (1 + 1/float64(n1*n2))
 	return finite(-math.Expm1(-shift))
 }
 
