@@ -25,9 +25,9 @@ var documentation = []string{
 	"/usr/share/lintian/*", "/usr/share/bash-completion/*", "/usr/share/bug/*", "/usr/share/zsh/*",
 }
 
-// leftovers of the installation: package lists, caches, logs, identities of
+// leftovers are documentation and the traces of the installation: package lists, caches, logs, identities of
 // the build host, and what would differ between two builds.
-var leftovers = []string{
+var leftovers = with(documentation, []string{
 	"/dev/*", "/proc/*", "/sys/*",
 	"/boot", "/vmlinuz*", "/initrd.img*",
 	"/etc/machine-id", "/etc/hostname", "/etc/resolv.conf", "/etc/ssh/ssh_host_*", "/etc/ssh/moduli",
@@ -35,7 +35,8 @@ var leftovers = []string{
 	"/usr/lib/systemd", "/usr/lib/tmpfiles.d", "/usr/lib/sysusers.d",
 	"/usr/share/zoneinfo", "/var/cache/*", "/var/log/*", "/var/lib/apt", "/var/lib/dpkg", "/var/lib/systemd", "/var/lib/ucf", "/var/lib/pam",
 	"/var/backups/*", "/tmp/*", "/run/*", "*/__pycache__/*",
-}
+	"/etc/dpkg",
+})
 
 // with returns the lists joined into a new one.
 func with[T any](lists ...[]T) []T { return slices.Concat(lists...) }

@@ -29,7 +29,7 @@ func (Builder) Build(ctx context.Context, r images.Recipe, o images.Options, dir
 	if err := checkTools(r); err != nil {
 		return err
 	}
-	keyring, err := findKeyring(ctx, r, scratch, progress)
+	keyring, err := findKeyring(ctx, "/", r, scratch, progress)
 	if err != nil {
 		return err
 	}

@@ -45,12 +45,12 @@ func checkTools(r images.Recipe) error {
 const keyringDir = "usr/share/keyrings"
 
 // findKeyring returns the keyring directory that can verify the recipe's suite,
-// and "" when the host's own apt and mmdebstrap can. A host whose keyring
-// package is too old gets the newest one that its own apt offers and verifies,
-// unpacked below scratch: verification is never turned off, and nothing on the
-// host changes.
-func findKeyring(ctx context.Context, r images.Recipe, scratch string, progress func(string)) (string, error) {
-	if _, err := os.Stat(filepath.Join("/", keyringDir, r.SigningKey)); err == nil {
+// and "" when the one below host, the host's root directory, can. A host whose
+// keyring package is too old gets the newest one that its own apt offers and
+// verifies, unpacked below scratch: verification is never turned off, and
+// nothing on the host changes.
+func findKeyring(ctx context.Context, host string, r images.Recipe, scratch string, progress func(string)) (string, error) {
+	if _, err := os.Stat(filepath.Join(host, keyringDir, r.SigningKey)); err == nil {
 		return "", nil
 	}
 	progress("the host has no " + r.SigningKey + ": fetching debian-archive-keyring through the host's apt")
