@@ -19,7 +19,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": status},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": status, "makerun": makeRun},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_CACHE_HOME", e.WorkDir+"/cache")
 			e.Setenv("HOME", e.WorkDir)
