@@ -112,3 +112,14 @@ func noFaults(guest.Storage, Target) []error { return nil }
 func neverBusy(context.Context, Exec, guest.Storage, Target, Place) (string, error) { return "", nil }
 
 func noCaches(context.Context, Exec, guest.Storage, Target, Place) error { return nil }
+
+// pickFacts answers options by the fact of the given name.
+func pickFacts(facts, names map[string]string) map[string]string {
+	e := map[string]string{}
+	for option, fact := range names {
+		if v, ok := facts[fact]; ok {
+			e[option] = v
+		}
+	}
+	return e
+}

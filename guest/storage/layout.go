@@ -94,3 +94,15 @@ func noLayoutFacts(context.Context, Exec, guest.Layout, Target) (map[string]stri
 }
 
 func nothingToUndo(guest.Layout, []Target, int) [][]string { return nil }
+
+func tooFew(layout, what string, need, have int) error {
+	return fmt.Errorf("layout %s: %s takes at least %d devices, not %d", layout, what, need, have)
+}
+
+func sum(sizes []int64) int64 {
+	var n int64
+	for _, s := range sizes {
+		n += s
+	}
+	return n
+}

@@ -1,7 +1,209 @@
 package storage
 
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"platter/guest"
+)
+
 // Names of the pool and the dataset of the filesystem under test.
 const (
 	ZFSPool    = "platter"
 	ZFSDataset = ZFSPool + "/data"
 )
+
+func init() {
+	registerFilesystem(Filesystem{
+		Name: "zfs", Type: "zfs", Module: "zfs",
+		Tools:    []string{"zpool", "zfs", "zdb"},
+		Packages: []string{"zfsutils-linux", "zfs-dkms"},
+		Options:  zfsOptions,
+		LabelMax: 0,
+		MinBytes: 64 << 20,
+		CannotDo: []string{"it cannot overwrite in place: each write is a copy of a whole record"},
+		Spans:    "zfs",
+		Check:    noFaults,
+		Mkfs:     mkfsZFS,
+		Mount: func(s guest.Storage, _ Target, p Place) [][]string {
+			return mountDevice("zfs")(s, Target{Devices: []string{ZFSDataset}}, p)
+		},
+		Unmount: func(_ guest.Storage, _ Target, p Place) [][]string {
+			return [][]string{{"umount", p.Dir}, {"zpool", "export", ZFSPool}}
+		},
+		ReadBack:   readBackZFS,
+		Effective:  effectiveZFS,
+		Busy:       busyZFS,
+		DropCaches: noCaches,
+	})
+	registerLayout(Layout{
+		Name: "zfs",
+		Options: []Option{
+			{"level", "kind of the virtual device", oneOf("single", "stripe", "mirror", "raidz1", "raidz2", "raidz3")},
+			{"ashift", "sector as a power of two", number(9, 16)},
+			{"autotrim", "discards freed space", oneOf("on", "off")},
+			{"autoexpand", "grows with its devices", oneOf("on", "off")},
+		},
+		MinOf: 1, MaxOf: 24,
+		Check:    checkZFSLayout,
+		Build:    buildZFSLayout,
+		Teardown: nothingToUndo,
+		Describe: describe("zfs"),
+		ReadBack: readBackZFSLayout,
+		Busy:     layoutNeverBusy,
+	})
+}
+
+// zfsOptions are properties of the dataset; those of the pool belong to the layout.
+var zfsOptions = []Option{
+	{"recordsize", "largest block of a file", powerOfTwo(512, 16<<20)},
+	{"compression", "compression of blocks", matching(`on|off|lz4|lzjb|zle|gzip(-[1-9])?|zstd(-fast)?(-[0-9]{1,4})?`, "a compression such as off, lz4 or zstd-3")},
+	{"atime", "access times", oneOf("on", "off")},
+	{"relatime", "access times at most once a day", oneOf("on", "off")},
+	{"logbias", "what the intent log is tuned for", oneOf("latency", "throughput")},
+	{"sync", "what an fsync waits for", oneOf("standard", "always", "disabled")},
+	{"primarycache", "what is cached in memory", oneOf("all", "metadata", "none")},
+	{"secondarycache", "what is cached on a cache device", oneOf("all", "metadata", "none")},
+	{"checksum", "checksum of blocks", oneOf("on", "off", "fletcher2", "fletcher4", "sha256", "sha512", "skein", "edonr", "blake3")},
+	{"copies", "copies of each block", number(1, 3)},
+	{"redundant_metadata", "how much metadata has a second copy", oneOf("all", "most", "some", "none")},
+	{"xattr", "where extended attributes lie", oneOf("on", "off", "sa", "dir")},
+	{"dnodesize", "size of a dnode", oneOf("legacy", "auto", "1k", "2k", "4k", "8k", "16k")},
+	{"direct", "what O_DIRECT does (2.3 and later)", oneOf("standard", "always", "disabled")},
+}
+
+// mkfsZFS makes a pool without a mounted root, and the dataset with a legacy mount point, so that it is
+// mounted by mount like any other filesystem and nowhere else.
+func mkfsZFS(s guest.Storage, t Target) [][]string {
+	pool := []string{"zpool", "create", "-o", "cachefile=none"}
+	if t.Node.Kind == "zfs" {
+		for _, name := range []string{"ashift", "autotrim", "autoexpand"} {
+			if v := t.Node.Options[name]; v != "" {
+				pool = append(pool, "-o", name+"="+v)
+			}
+		}
+	}
+	pool = append(pool, "-O", "mountpoint=none", ZFSPool)
+	if level := t.Node.Options["level"]; t.Node.Kind == "zfs" && level != "" && level != "single" && level != "stripe" {
+		pool = append(pool, level)
+	}
+	dataset := []string{"zfs", "create", "-o", "mountpoint=legacy"}
+	for _, name := range sortedKeys(s.Options) {
+		dataset = append(dataset, "-o", name+"="+s.Options[name])
+	}
+	return [][]string{append(pool, t.Devices...), append(dataset, ZFSDataset)}
+}
+
+var zfsLevels = map[string]struct {
+	fewest int
+	parity int64
+}{"": {1, 0}, "single": {1, 0}, "stripe": {2, 0}, "mirror": {2, 0}, "raidz1": {2, 1}, "raidz2": {3, 2}, "raidz3": {4, 3}}
+
+func checkZFSLayout(node guest.Layout, of []Target) []error {
+	level := node.Options["level"]
+	if need := zfsLevels[level].fewest; len(of) < need {
+		return []error{tooFew("zfs", "level "+level, need, len(of))}
+	}
+	if len(of) > 1 && (level == "" || level == "single") {
+		return []error{fmt.Errorf("layout zfs: level single takes exactly 1 device, not %d; say stripe, mirror or raidz1", len(of))}
+	}
+	var errs []error
+	if v := node.Options["ashift"]; v != "" {
+		for _, t := range of {
+			if shift, _ := strconv.Atoi(v); int64(1)<<shift < t.LogicalBlockBytes {
+				errs = append(errs, fmt.Errorf("layout zfs: ashift %s is under the disk's logical block of %d bytes", v, t.LogicalBlockBytes))
+				break
+			}
+		}
+	}
+	return errs
+}
+
+func buildZFSLayout(node guest.Layout, of []Target, _ int) (Target, []Step) {
+	logical, sizes := gather(of)
+	smallest := sizes[0]
+	for _, s := range sizes {
+		smallest = min(smallest, s)
+	}
+	size := sum(sizes)
+	switch level := node.Options["level"]; level {
+	case "mirror":
+		size = smallest
+	case "raidz1", "raidz2", "raidz3":
+		size = smallest * (int64(len(sizes)) - zfsLevels[level].parity)
+	}
+	return Target{Devices: firstDevices(of), SizeBytes: size, LogicalBlockBytes: logical}, nil
+}
+
+// readBackZFSLayout reports nothing of its own: the pool is made by the filesystem's own commands, and
+// its read-back has the pool's properties.
+func readBackZFSLayout(context.Context, Exec, guest.Layout, Target) (map[string]string, error) {
+	return nil, nil
+}
+
+var zdbShift = regexp.MustCompile(`(?m)^\s*ashift: ([0-9]+)`)
+var zdbKind = regexp.MustCompile(`(?m)^\s*type: '([a-z]+)'`)
+
+// readBackZFS names facts pool.<property> and data.<property>, and zdb's view of the pool's devices.
+func readBackZFS(ctx context.Context, ex Exec, _ guest.Storage, _ Target, _ Place) (map[string]string, error) {
+	facts := map[string]string{}
+	for _, q := range []struct {
+		prefix string
+		argv   []string
+	}{
+		{"pool.", []string{"zpool", "get", "-H", "-o", "property,value", "all", ZFSPool}},
+		{"data.", []string{"zfs", "get", "-H", "-o", "property,value", "all", ZFSDataset}},
+	} {
+		out, err := ex.Run(ctx, q.argv...)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(out)) {
+			if name, value, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
+				facts[q.prefix+name] = strings.TrimSpace(value)
+			}
+		}
+	}
+	out, err := ex.Run(ctx, "zdb", "-C", "-e", "-p", "/dev", ZFSPool)
+	if err != nil {
+		out, err = ex.Run(ctx, "zdb", "-C", ZFSPool)
+	}
+	if err == nil {
+		if m := zdbShift.FindSubmatch(out); m != nil {
+			facts["zdb.ashift"] = string(m[1])
+		}
+		var kinds []string
+		for _, m := range zdbKind.FindAllSubmatch(out, -1) {
+			kinds = append(kinds, string(m[1]))
+		}
+		facts["zdb.types"] = strings.Join(kinds, " ")
+	}
+	return facts, nil
+}
+
+func effectiveZFS(facts map[string]string) map[string]string {
+	e := map[string]string{}
+	for _, o := range zfsOptions {
+		if v, ok := facts["data."+o.Name]; ok {
+			e[o.Name] = v
+		}
+	}
+	return e
+}
+
+// busyZFS names a scrub, resilver or trim that is going on.
+func busyZFS(ctx context.Context, ex Exec, _ guest.Storage, _ Target, _ Place) (string, error) {
+	out, err := ex.Run(ctx, "zpool", "status", ZFSPool)
+	if err != nil {
+		return "", err
+	}
+	for _, work := range []string{"scrub in progress", "resilver in progress", "trimming", "initializing"} {
+		if strings.Contains(string(out), work) {
+			return "zfs " + work, nil
+		}
+	}
+	return "", nil
+}
