@@ -66,7 +66,7 @@ type Server struct {
 
 // Step is one thing to do, in order. Options belong to the workload and are decoded strictly by it.
 type Step struct {
-	Do       string          `json:"do"`                 // prepare, warmup, run, cleanup, restart, sleep, drop_caches, stop, start
+	Do       string          `json:"do"`                 // prepare, warmup, run, cleanup, restart, sleep, drop_caches, stop, start, fill
 	Name     string          `json:"name,omitempty"`     // label in results; defaults to Do
 	Workload string          `json:"workload,omitempty"` // registry name
 	Options  json.RawMessage `json:"options,omitempty"`

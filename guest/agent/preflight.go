@@ -21,12 +21,20 @@ func (t *trial) preflight(ctx context.Context) error {
 	if errs := storage.Check(t.job.Storage, t.job.Disks); len(errs) > 0 {
 		return errors.Join(errs...)
 	}
+	if p := t.job.Precondition; p != "" && p != "none" && p != "fill" {
+		return fmt.Errorf("unknown precondition %q; there are none, fill", p)
+	}
 	fs, err := storage.FilesystemByName(t.job.Storage.Filesystem)
 	if err != nil {
 		return err
 	}
 	t.fs = fs
-	tools, modules, packages := slices.Clone(baseTools), []string{}, slices.Clone(fs.Packages)
+	for _, tool := range baseTools {
+		if _, err := lookPath(tool); err != nil {
+			return &SkipError{fmt.Sprintf("no program %s in this image; it comes with util-linux and mount", tool)}
+		}
+	}
+	tools, modules, packages := []string{}, []string{}, slices.Clone(fs.Packages)
 	for _, kind := range kinds(t.job.Storage.Layout) {
 		l, err := storage.LayoutByName(kind)
 		if err != nil {

@@ -47,8 +47,11 @@ func (t *trial) workloadOf(s guest.Step) (workload.Workload, error) {
 		return nil, nil
 	case "sleep", "drop_caches":
 		return nil, nil
+	case "fill":
+		_, err := decodeFill(s.Options)
+		return nil, err
 	}
-	return nil, fmt.Errorf("unknown step %q; there are prepare, warmup, run, cleanup, restart, stop, start, sleep, drop_caches", s.Do)
+	return nil, fmt.Errorf("unknown step %q; there are prepare, warmup, run, cleanup, restart, stop, start, sleep, drop_caches, fill", s.Do)
 }
 
 // needs is what the job's workloads take of the server.
@@ -137,6 +140,12 @@ func (t *trial) perform(ctx context.Context, s guest.Step, name string) error {
 		return t.server.Start(ctx)
 	case "drop_caches":
 		return t.dropCaches(ctx)
+	case "fill":
+		o, err := decodeFill(s.Options)
+		if err != nil {
+			return err
+		}
+		return t.fill(ctx, o)
 	}
 	w, err := t.workloadOf(s)
 	if err != nil {

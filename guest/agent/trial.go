@@ -80,6 +80,7 @@ func (t *trial) phases(ctx context.Context) error {
 		{"preflight", t.preflight, true},
 		{"find disks", t.findDisks, true},
 		{"guard", t.guard, true},
+		{"precondition", t.precondition, t.job.Precondition == "fill"},
 		{"server image", t.mountServer, t.hasServer()},
 		{"layout", t.layout, true},
 		{"mkfs", t.mkfs, true},
