@@ -40,7 +40,7 @@ func (s State) String() string { return [...]string{"waiting", "met", "failed"}[
 type Options struct {
 	Timeout time.Duration // for the whole list, before scaling; 0 means 30 s
 	Scale   float64       // multiplies Timeout and Attempt: 1 with KVM, 20 with TCG; 0 means 1
-	Poll    time.Duration // pause between two checks, not scaled; 0 means 25 ms
+	Poll    time.Duration // shortest pause between two checks, not scaled; 0 means 25 ms
 
 	// Progress is told of every change, with the time since Await began. It is
 	// called from Await's goroutine and may be nil.
@@ -136,6 +136,7 @@ func (w *waiter) tell(r Requirement, s State) {
 func (w *waiter) meet(ctx context.Context, r Requirement) error {
 	last := errors.New("not checked yet")
 	for {
+		asked := time.Now()
 		err := w.check(ctx, r)
 		if err == nil && ctx.Err() == nil {
 			return nil
@@ -147,7 +148,9 @@ func (w *waiter) meet(ctx context.Context, r Requirement) error {
 		if r.Watch || isFinal(err) {
 			return &NotReadyError{Requirement: r.Name, Hint: r.Hint, Waited: time.Since(w.begin), Err: err}
 		}
-		waitOr(ctx, w.o.Poll)
+		// A login that fails costs a booting guest as much as one that
+		// succeeds: pause as long as the check took.
+		waitOr(ctx, max(w.o.Poll, min(time.Since(asked), time.Second)))
 	}
 }
 

@@ -170,7 +170,7 @@ func TestLoginNamesWhatIsWrong(t *testing.T) {
 		"silent port": {func(s *testServer) {
 			s.target.Dial = func(context.Context) (net.Conn, error) { return net.Dial("tcp", silent.Addr().String()) }
 		}, "port", false},
-		"not an sshd":       {func(s *testServer) { s.preamble = strings.Repeat("text\n", 20_000) }, "port", false},
+		"not an sshd":       {func(s *testServer) { s.set(func(b *behaviour) { b.preamble = strings.Repeat("text\n", 20_000) }) }, "port", false},
 		"other host key":    {func(s *testServer) { s.target.Keys, _ = s.keys.ForMachine() }, "login", true},
 		"other client key":  {func(s *testServer) { s.target.Keys.client = newKeys(t).client }, "login", false},
 		"other token":       {func(s *testServer) { s.target.Token = "another" }, "token", true},

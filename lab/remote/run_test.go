@@ -49,14 +49,14 @@ func TestRunStatus(t *testing.T) {
 	if !errors.As(err, &exitErr) || exitErr.Status != 127 {
 		t.Errorf("missing tool: %v", err)
 	}
-	s.exec = reply(func(ch ssh.Channel) {
+	s.onExec(reply(func(ch ssh.Channel) {
 		ch.SendRequest("exit-signal", false, ssh.Marshal(struct {
 			Signal     string
 			Core       bool
 			Text, Lang string
 		}{Signal: "SEGV"}))
 		ch.Close()
-	})
+	}))
 	err = c.Run(t.Context(), []string{"x"}, nil, nil, nil)
 	if !errors.As(err, &exitErr) || exitErr.Signal != "SEGV" {
 		t.Errorf("signal: %v", err)
@@ -78,7 +78,7 @@ func TestRunWithoutStatusIsLost(t *testing.T) {
 		"channel closed":    func(ch ssh.Channel) { ch.Close() },
 		"connection closed": func(ssh.Channel) { s.drop() },
 	} {
-		s.exec = reply(func(ch ssh.Channel) { io.WriteString(ch, "half"); end(ch) })
+		s.onExec(reply(func(ch ssh.Channel) { io.WriteString(ch, "half"); end(ch) }))
 		var out bytes.Buffer
 		var lost *LostError
 		if err := c.Run(t.Context(), []string{"agent"}, nil, &out, nil); !errors.As(err, &lost) {
@@ -110,7 +110,7 @@ func TestRunStopsWhenNobodyListens(t *testing.T) {
 
 func TestShellNoiseStaysOutside(t *testing.T) {
 	s := newTestServer(t)
-	s.noise = "Welcome to the machine\nno newline at the end"
+	s.set(func(b *behaviour) { b.noise = "Welcome to the machine\nno newline at the end" })
 	c := s.dial(t) // reads the token through a noisy sftp channel
 	var out, errs bytes.Buffer
 	if err := c.Run(t.Context(), []string{"echo", "{}"}, nil, &out, &errs); err != nil || out.String() != "{}\n" || errs.Len() > 0 {
@@ -121,10 +121,10 @@ func TestShellNoiseStaysOutside(t *testing.T) {
 func TestForcedCommandIsNamed(t *testing.T) {
 	s := newTestServer(t)
 	c := s.dial(t)
-	s.exec = func(_ string, ch ssh.Channel) {
+	s.onExec(func(_ string, ch ssh.Channel) {
 		io.WriteString(ch, `Please login as the user "debian" rather than the user "root".`+"\n\n")
 		exit(ch, 0)
-	}
+	})
 	var shell *ShellError
 	err := c.Run(t.Context(), []string{"true"}, nil, nil, nil)
 	if !errors.As(err, &shell) || shell.Use != "debian" {

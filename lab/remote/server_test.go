@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
@@ -13,8 +14,6 @@ import (
 
 	"github.com/pkg/sftp"
 	"golang.org/x/crypto/ssh"
-
-	"os"
 )
 
 // testServer is an sshd in this process whose misbehaviour tests choose. It
@@ -25,16 +24,37 @@ type testServer struct {
 	listener  net.Listener
 	dropFirst atomic.Int64 // connections to close before a word is said
 	logins    atomic.Int64
-	preamble  string // text before the SSH banner
-	noise     string // what the login script prints to stdout and stderr
-
-	// exec replaces /bin/sh if it is not nil; it owns the channel's end.
-	exec func(command string, ch ssh.Channel)
-	// handlers replace the host's files if they are not nil.
-	handlers *sftp.Handlers
 
 	mu    sync.Mutex
 	conns []net.Conn
+	how   behaviour
+}
+
+// behaviour is what a test changes with set, also while the server runs.
+type behaviour struct {
+	preamble string // text before the SSH banner
+	noise    string // what the login script prints to stdout and stderr
+	maxRead  uint32 // most bytes in one answer to a read
+
+	exec     func(command string, ch ssh.Channel) // replaces /bin/sh; ends the channel
+	handlers *sftp.Handlers                       // replace the host's files
+}
+
+func (s *testServer) set(change func(*behaviour)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.how)
+}
+
+func (s *testServer) behaviour() behaviour {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.how
+}
+
+// onExec replaces /bin/sh by f.
+func (s *testServer) onExec(f func(string, ssh.Channel)) {
+	s.set(func(b *behaviour) { b.exec = f })
 }
 
 func newTestServer(t *testing.T) *testServer {
@@ -47,7 +67,7 @@ func newTestServer(t *testing.T) *testServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &testServer{keys: keys, listener: listener}
+	s := &testServer{keys: keys, listener: listener, how: behaviour{maxRead: sftpPacket}}
 	token := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(token, []byte("run-7/vm-1\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -120,7 +140,7 @@ func (s *testServer) config() *ssh.ServerConfig {
 }
 
 func (s *testServer) serve(conn net.Conn) {
-	io.WriteString(conn, s.preamble)
+	io.WriteString(conn, s.behaviour().preamble)
 	_, channels, requests, err := ssh.NewServerConn(conn, s.config())
 	if err != nil {
 		conn.Close()
@@ -148,8 +168,8 @@ func (s *testServer) channel(ch ssh.Channel, requests <-chan *ssh.Request) {
 		switch {
 		case r.Type == "exec":
 			r.Reply(true, nil)
-			if s.exec != nil {
-				go s.exec(payload.Text, ch)
+			if exec := s.behaviour().exec; exec != nil {
+				go exec(payload.Text, ch)
 			} else {
 				go s.shell(payload.Text, ch)
 			}
@@ -163,25 +183,38 @@ func (s *testServer) channel(ch ssh.Channel, requests <-chan *ssh.Request) {
 }
 
 func (s *testServer) shell(command string, ch ssh.Channel) {
-	io.WriteString(ch, s.noise)
-	io.WriteString(ch.Stderr(), s.noise)
+	noise := s.behaviour().noise
+	io.WriteString(ch, noise)
+	io.WriteString(ch.Stderr(), noise)
 	cmd := exec.Command("/bin/sh", "-c", command)
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = ch, ch, ch.Stderr()
-	// Not cmd.Run: it would wait for the end of a stdin nobody closes.
-	cmd.WaitDelay = 1
-	cmd.Run()
+	cmd.Stdout, cmd.Stderr = ch, ch.Stderr()
+	// Not cmd.Stdin: Wait would wait for the end of a stdin nobody closes.
+	stdin, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		exit(ch, 255)
+		return
+	}
+	go func() {
+		io.Copy(stdin, ch)
+		stdin.Close()
+	}()
+	cmd.Wait()
 	exit(ch, cmd.ProcessState.ExitCode())
 }
 
 func (s *testServer) files(ch ssh.Channel) {
-	io.WriteString(ch, s.noise)
+	how := s.behaviour()
+	io.WriteString(ch, how.noise)
 	defer ch.Close()
-	if s.handlers != nil {
-		sftp.NewRequestServer(ch, *s.handlers).Serve()
+	if how.handlers != nil {
+		sftp.NewRequestServer(ch, *how.handlers).Serve()
 		return
 	}
-	server, err := sftp.NewServer(ch)
+	server, err := sftp.NewServer(ch, sftp.WithMaxTxPacket(how.maxRead))
 	if err == nil {
 		server.Serve()
 	}

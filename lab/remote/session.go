@@ -25,26 +25,34 @@ func (c *Client) Follow(ctx context.Context, argv func(offset int64) []string, o
 // concurrent use. The guest's agent must not depend on the connection.
 type Session struct {
 	target Target
-	mu     sync.Mutex
+	life   context.Context // ends with Close
+	close  context.CancelCauseFunc
+
+	mu     sync.Mutex // held while dialling, so that concurrent callers dial once
 	client *Client
-	closed bool
 
 	// pause returns how long to wait before attempt n, counted from 1.
 	pause func(n int) time.Duration
 }
 
+// errSessionClosed is final: Close has been called.
+var errSessionClosed = Final(errors.New("the session is closed"))
+
 // NewSession takes client over; Close closes it.
 func NewSession(client *Client) *Session {
-	return &Session{target: client.target, client: client, pause: pause}
+	s := &Session{target: client.target, client: client, pause: pause}
+	s.life, s.close = context.WithCancelCause(context.Background())
+	return s
 }
 
 func pause(n int) time.Duration { return min(100*time.Millisecond<<n, 5*time.Second) }
 
-// Close closes the current connection and stops re-dialling.
+// Close closes the current connection and ends re-dialling. Calls in flight
+// return an error.
 func (s *Session) Close() error {
+	s.close(errSessionClosed) // ends a dial in flight, and so frees mu
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed = true
 	return s.client.Close()
 }
 
@@ -52,15 +60,19 @@ func (s *Session) Close() error {
 func (s *Session) Client(ctx context.Context) (*Client, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return nil, Final(errors.New("the session is closed"))
+	if s.life.Err() != nil {
+		return nil, errSessionClosed
 	}
 	if s.client.Err() == nil {
 		return s.client, nil
 	}
 	// A guest that accepts and then says nothing must not use up ctx.
-	dialing, cancel := context.WithTimeoutCause(ctx, s.target.KeepaliveDead, fmt.Errorf("no login within %s", s.target.KeepaliveDead))
-	defer cancel()
+	limit := s.target.KeepaliveDead
+	dialing, stop := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no login within %s", limit))
+	defer stop()
+	dialing, cancel := context.WithCancelCause(dialing)
+	defer cancel(nil)
+	defer context.AfterFunc(s.life, func() { cancel(errSessionClosed) })()
 	client, err := Dial(dialing, s.target)
 	if err != nil {
 		return nil, err

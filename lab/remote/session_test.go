@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,7 +88,7 @@ func TestFollowAttachesAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newTestServer(t)
 			session := newTestSession(t, s)
-			s.exec = dropping(s, stream, slices.Clone(at)...)
+			s.onExec(dropping(s, stream, slices.Clone(at)...))
 			got := &lineCheck{t: t}
 			if err := session.Follow(t.Context(), followArgv, got); err != nil {
 				t.Fatal(err)
@@ -101,7 +103,7 @@ func TestFollowAttachesAgain(t *testing.T) {
 func TestFollowGivesUp(t *testing.T) {
 	s := newTestServer(t)
 	session := newTestSession(t, s)
-	s.exec = reply(func(ssh.Channel) { s.drop() })
+	s.onExec(reply(func(ssh.Channel) { s.drop() }))
 	var lost *LostError
 	err := session.Follow(t.Context(), followArgv, io.Discard)
 	if !errors.As(err, &lost) || !strings.Contains(err.Error(), "10 attempts") {
@@ -132,7 +134,7 @@ func TestFollowEndsForGood(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newTestServer(t)
 			session := newTestSession(t, s)
-			s.exec = reply(tc.exec)
+			s.onExec(reply(tc.exec))
 			if err := session.Follow(t.Context(), followArgv, tc.w); !tc.want(err) {
 				t.Errorf("got %v", err)
 			}
@@ -146,10 +148,10 @@ func TestFollowEndsForGood(t *testing.T) {
 func TestFollowRefusesMachineThatChanged(t *testing.T) {
 	s := newTestServer(t)
 	session := newTestSession(t, s)
-	s.exec = reply(func(ssh.Channel) {
+	s.onExec(reply(func(ssh.Channel) {
 		os.WriteFile(s.target.TokenFile, []byte("run-8/vm-1"), 0o600)
 		s.drop()
-	})
+	}))
 	var token *TokenError
 	if err := session.Follow(t.Context(), followArgv, io.Discard); !errors.As(err, &token) {
 		t.Errorf("got %v", err)
@@ -161,9 +163,31 @@ func TestFollowEndsWithItsContext(t *testing.T) {
 	session := newTestSession(t, s)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	panicked := errors.New("the domain crashed")
-	s.exec = reply(func(ssh.Channel) { s.listener.Close(); s.drop(); cancel(panicked) })
+	s.onExec(reply(func(ssh.Channel) { s.listener.Close(); s.drop(); cancel(panicked) }))
 	if err := session.Follow(ctx, followArgv, io.Discard); !errors.Is(err, panicked) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestSessionCloseEndsDialling closes a session whose guest accepts connections
+// and says nothing.
+func TestSessionCloseEndsDialling(t *testing.T) {
+	s := newTestServer(t)
+	session := newTestSession(t, s)
+	var dropped atomic.Bool
+	s.onExec(reply(func(ssh.Channel) { dropped.Store(true); s.drop() }))
+	dial := s.target.Dial
+	session.target.Dial = func(ctx context.Context) (net.Conn, error) {
+		time.AfterFunc(50*time.Millisecond, func() { session.Close() })
+		conn, err := dial(ctx)
+		stalled := make(chan struct{})
+		close(stalled)
+		return &stallConn{Conn: conn, frozen: stalled, closed: make(chan struct{})}, err
+	}
+	begin := time.Now()
+	err := session.Follow(t.Context(), followArgv, io.Discard)
+	if !dropped.Load() || err == nil || !strings.Contains(err.Error(), "session is closed") || time.Since(begin) > 3*time.Second {
+		t.Errorf("%v after %s", err, time.Since(begin))
 	}
 }
 

@@ -133,12 +133,16 @@ func (c *Client) checkToken(ctx context.Context) error {
 	return nil
 }
 
-// algorithms puts the cheapest strong algorithms first; the numbers are in
-// algorithms_test.go's benchmark and in the comment there.
+// algorithms puts the cheapest strong algorithms for an emulated guest first; a
+// real CPU does not notice. Measured with Debian 13's OpenSSH 10 under QEMU 7.2
+// without KVM, uploading 15 MiB, best of four: chacha20-poly1305 2.7 s,
+// aes128-ctr with hmac-sha2-256-etm 2.9 s, aes128-gcm 3.9 s (CPU time of QEMU
+// agrees). A login takes 0.75 s with curve25519, 0.69 s with nistp256 and 0.9 s
+// with mlkem768x25519: starting sshd's processes is what costs.
 func algorithms() ssh.Config {
 	return ssh.Config{
 		KeyExchanges: []string{ssh.KeyExchangeCurve25519, ssh.KeyExchangeECDHP256, ssh.KeyExchangeMLKEM768X25519},
-		Ciphers:      []string{ssh.CipherAES128GCM, ssh.CipherChaCha20Poly1305, ssh.CipherAES128CTR},
+		Ciphers:      []string{ssh.CipherChaCha20Poly1305, ssh.CipherAES128CTR, ssh.CipherAES128GCM},
 		MACs:         []string{ssh.HMACSHA256ETM, ssh.HMACSHA256},
 	}
 }

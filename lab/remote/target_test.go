@@ -59,7 +59,7 @@ func TestWrongMachineIsRefused(t *testing.T) {
 
 func TestTextBeforeBanner(t *testing.T) {
 	s := newTestServer(t)
-	s.preamble = "kernel: something\r\nwelcome\r\n"
+	s.set(func(b *behaviour) { b.preamble = "kernel: something\r\nwelcome\r\n" })
 	s.dial(t)
 }
 

@@ -75,6 +75,21 @@ func TestUploadAndFetch(t *testing.T) {
 	}
 }
 
+// TestFetchNoticesMissingPieces uses a server that answers reads with less than
+// asked, out of which pkg/sftp makes a short file without an error.
+func TestFetchNoticesMissingPieces(t *testing.T) {
+	s := newTestServer(t)
+	s.set(func(b *behaviour) { b.maxRead = sftpPacket / 4 })
+	c := s.dial(t)
+	name := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(name, make([]byte, 10*sftpPacket), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := c.Fetch(t.Context(), name, 1<<30, io.Discard); err == nil && n != 10*sftpPacket {
+		t.Errorf("fetched %d bytes of %d without an error", n, 10*sftpPacket)
+	}
+}
+
 func TestUploadKeepsOldFileOnFailure(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	interrupted := errors.New("interrupted by the user")
@@ -101,14 +116,14 @@ func TestUploadKeepsOldFileOnFailure(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tc.digest != "" {
-				s.exec = reply(func(ch ssh.Channel) {
+				s.onExec(reply(func(ch ssh.Channel) {
 					if tc.digest == "missing" {
 						exit(ch, 127)
 						return
 					}
 					io.WriteString(ch, tc.digest+"  x\n")
 					exit(ch, 0)
-				})
+				}))
 			}
 			err := c.Upload(ctx, file, tc.size, 0o755, tc.source)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -183,9 +198,9 @@ func TestUploadNamesCause(t *testing.T) {
 			c := s.dial(t)
 			c.sftp = nil // the token was read from real files; the rest is not
 			memory := sftp.InMemHandler()
-			s.handlers = &memory
-			s.handlers.FilePut = &fullDisk{put: memory.FilePut, left: tc.left}
-			s.handlers.FileCmd = &fullDisk{FileCmder: memory.FileCmd, vfs: tc.vfs}
+			memory.FilePut = &fullDisk{put: memory.FilePut, left: tc.left}
+			memory.FileCmd = &fullDisk{FileCmder: memory.FileCmd, vfs: tc.vfs}
+			s.set(func(b *behaviour) { b.handlers = &memory })
 			err := c.Upload(t.Context(), "/agent", 1<<20, 0o755, bytes.NewReader(make([]byte, 1<<20)))
 			var upload *UploadError
 			if !errors.As(err, &upload) || tc.cause != nil && !errors.Is(err, tc.cause) || tc.cause == nil && upload.Cause != nil || !strings.Contains(err.Error(), tc.want) {
