@@ -34,6 +34,7 @@ require (
 	github.com/moby/sys/mountinfo v0.7.3 // indirect
 	github.com/pkg/sftp v1.13.12 // indirect
 	github.com/prometheus/procfs v0.23.0 // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/rogpeppe/go-internal v1.16.0 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
