@@ -84,6 +84,7 @@ func TestBuildGolden(t *testing.T) {
 		{"disk-discard-ignore", machine(data(func(d *Disk) { d.Discard, d.DetectZeroes = DiscardIgnore, DetectZeroesOn }))},
 		{"disk-detect-zeroes-unmap", machine(data(func(d *Disk) { d.DetectZeroes = DetectZeroesUnmap }))},
 		{"disk-4kn", machine(data(func(d *Disk) { d.LogicalBlock, d.PhysicalBlock = 4096, 4096 }))},
+		{"disk-4k-logical", machine(data(func(d *Disk) { d.LogicalBlock = 4096 }))},
 		{"disk-512e", machine(data(func(d *Disk) { d.LogicalBlock, d.PhysicalBlock = 512, 4096 }))},
 		{"disk-limits", machine(data(func(d *Disk) {
 			d.Limits = Limits{TotalBytesPerSecond: 100 << 20, BurstTotalBytesPerSecond: 200 << 20, ReadIOPS: 200, WriteIOPS: 100, BurstWriteIOPS: 400, BurstSeconds: 5, IOSizeBytes: 65536}
@@ -92,10 +93,10 @@ func TestBuildGolden(t *testing.T) {
 			d.Bus, d.Queues, d.RotationRate, d.WWN, d.Path = SCSI, 2, 7200, "5000c500a1b2c3d4", `/volumes/R&D, "q1" data/a,b & c's.raw`
 		}))},
 		{"disk-scsi-shared", machine(disks(3, func(d *Disk) { d.Bus, d.IOThread = SCSI, false }))},
-		{"disk-sata", machine(data(func(d *Disk) { d.Bus, d.IOThread, d.RotationRate, d.WWN = SATA, false, 1, "5000C500A1B2C3D4" }))},
+		{"disk-sata", machine(data(func(d *Disk) { d.Bus, d.IOThread, d.RotationRate = SATA, false, 1 }))},
 		{"disk-sata-7", machine(disks(7, onBus(SATA)))},
 		{"disk-nvme-commandline", machine(data(func(d *Disk) {
-			d.Bus, d.IOThread, d.LogicalBlock, d.PhysicalBlock, d.Path = NVMe, false, 4096, 4096, `/volumes/R&D, "q1" data/a,b & c's.raw`
+			d.Bus, d.IOThread, d.LogicalBlock, d.Path = NVMe, false, 4096, `/volumes/R&D, "q1" data/a,b & c's.raw`
 			d.Limits = Limits{TotalIOPS: 1000, BurstTotalIOPS: 2000, BurstSeconds: 3, IOSizeBytes: 4096}
 		}))},
 		{"disk-nvme-native", machine(data(func(d *Disk) { d.Bus, d.IOThread = NVMe, false }), func(s *Spec) { s.LibvirtVersion = MakeVersion(11, 5, 0) })},

@@ -60,8 +60,8 @@ func (d Disk) nvmeArgs(at placed) []string {
 	if d.LogicalBlock > 0 {
 		device = append(device, fmt.Sprintf("logical_block_size=%d", d.LogicalBlock))
 	}
-	if d.PhysicalBlock > 0 {
-		device = append(device, fmt.Sprintf("physical_block_size=%d", d.PhysicalBlock))
+	if n := d.physicalBlock(); n > 0 {
+		device = append(device, fmt.Sprintf("physical_block_size=%d", n))
 	}
 	return []string{"-drive", strings.Join(drive, ","), "-device", strings.Join(device, ",")}
 }

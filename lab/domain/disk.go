@@ -101,9 +101,9 @@ type Disk struct {
 	IOThread bool // a thread of its own instead of QEMU's main loop
 
 	LogicalBlock  int    // bytes; 0 is QEMU's default of 512
-	PhysicalBlock int    // bytes; 0 is QEMU's default
+	PhysicalBlock int    // bytes; 0 is that of the logical block
 	RotationRate  int    // 1 is an SSD, 1025 to 65534 revolutions per minute; 0 unset
-	WWN           string // 16 hexadecimal digits
+	WWN           string // 16 hexadecimal digits, only on bus scsi
 	Limits        Limits
 }
 

@@ -55,7 +55,7 @@ func (d Disk) busFaults(f *Faults) {
 	f.addIf(d.ReadOnly && !queued, "read_only", "QEMU has no read-only disks on bus %s; use virtio or scsi", d.Bus)
 	wide := d.Bus == SCSI || d.Bus == SATA
 	f.addIf(d.RotationRate != 0 && !wide, "rotation_rate", "bus %s does not report one; use scsi or sata", d.Bus)
-	f.addIf(d.WWN != "" && !wide, "wwn", "bus %s has none; use scsi or sata", d.Bus)
+	f.addIf(d.WWN != "" && d.Bus != SCSI, "wwn", "libvirt gives none to bus %s; use scsi", d.Bus)
 	f.addIf(d.WWN != "" && !wwnOK.MatchString(d.WWN), "wwn", "%q: want 16 hexadecimal digits", d.WWN)
 	if d.Kind != LUN {
 		return

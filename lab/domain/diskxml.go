@@ -73,6 +73,10 @@ func (d Disk) blockIO() *libvirtxml.DomainDiskBlockIO {
 		return nil
 	}
 	return &libvirtxml.DomainDiskBlockIO{
-		LogicalBlockSize: uint(d.LogicalBlock), PhysicalBlockSize: uint(d.PhysicalBlock),
+		LogicalBlockSize: uint(d.LogicalBlock), PhysicalBlockSize: uint(d.physicalBlock()),
 	}
 }
+
+// physicalBlock follows the logical size where it is not given: QEMU's default
+// of 512 would be less than that, which it refuses.
+func (d Disk) physicalBlock() int { return max(d.PhysicalBlock, d.LogicalBlock) }

@@ -74,7 +74,7 @@ func (t Tag) metadata() (string, error) {
 	return string(text), err
 }
 
-// ParseTag reads the tag from a domain's XML or from its metadata element.
+// ParseTag reads the tag from a domain's XML.
 // It reports false for a domain that does not carry our namespace, and an error
 // for one that does but cannot be understood; such a domain is to be left alone.
 func ParseTag(text string) (Tag, bool, error) {
@@ -91,13 +91,32 @@ func ParseTag(text string) (Tag, bool, error) {
 		if !ok || start.Name.Space != Namespace {
 			continue
 		}
-		var attrs tagAttrs
-		if err := dec.DecodeElement(&attrs, &start); err != nil {
-			return Tag{}, true, fmt.Errorf("read our tag: %w", err)
-		}
-		tag, err := attrs.tag()
+		tag, err := decodeTag(dec, start)
 		return tag, true, err
 	}
+}
+
+// ParseTagElement reads the tag from the element that libvirt returns when asked
+// for our namespace; it leaves the namespace itself out.
+func ParseTagElement(text string) (Tag, error) {
+	dec := xml.NewDecoder(strings.NewReader(text))
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return Tag{}, fmt.Errorf("read our tag: %w", err)
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			return decodeTag(dec, start)
+		}
+	}
+}
+
+func decodeTag(dec *xml.Decoder, start xml.StartElement) (Tag, error) {
+	var attrs tagAttrs
+	if err := dec.DecodeElement(&attrs, &start); err != nil {
+		return Tag{}, fmt.Errorf("read our tag: %w", err)
+	}
+	return attrs.tag()
 }
 
 func (a tagAttrs) tag() (Tag, error) {

@@ -51,7 +51,7 @@ func TestValidate(t *testing.T) {
 
 		{"rotation on virtio", machine(data(func(d *Disk) { d.RotationRate = 7200 })), []string{"disks[1].rotation_rate: bus virtio"}},
 		{"rotation odd", machine(data(func(d *Disk) { d.Bus, d.RotationRate = SCSI, 600 })), []string{"disks[1].rotation_rate: 600"}},
-		{"wwn", machine(data(func(d *Disk) { d.WWN = "0x12" })), []string{"disks[1].wwn: bus virtio", "disks[1].wwn: \"0x12\": want 16"}},
+		{"wwn", machine(data(func(d *Disk) { d.WWN = "0x12" })), []string{"disks[1].wwn: libvirt gives none to bus virtio", "disks[1].wwn: \"0x12\": want 16"}},
 		{"queues on sata", machine(data(func(d *Disk) { d.Bus, d.Queues = SATA, 2 })), []string{"disks[1].queues: ", "disks[1].iothread: "}},
 		{"read-only sata", machine(data(func(d *Disk) { d.Bus, d.IOThread, d.ReadOnly = SATA, false, true })), []string{"disks[1].read_only: "}},
 		{"read-only nvme", machine(data(func(d *Disk) { d.Bus, d.IOThread, d.ReadOnly = NVMe, false, true })), []string{"disks[1].read_only: "}},

@@ -118,7 +118,7 @@ func (h *Host) startDaemon(ctx context.Context, plan *daemonPlan) error {
 	}
 	defer lock.Unlock()
 	if c, err := h.dial(ctx); err == nil { // someone else was faster
-		c.close()
+		c.leave()
 		return nil
 	}
 	if plan.logd != "" {
@@ -139,8 +139,11 @@ func (h *Host) awaitDaemon(ctx context.Context, plan *daemonPlan, exited <-chan 
 	for attempt := 0; ; attempt++ {
 		c, err := h.dial(ctx)
 		if err == nil {
-			c.close()
+			c.leave()
 			return nil
+		}
+		if errorCode(err) != 0 { // it answers, and does not want to serve us
+			return err
 		}
 		select {
 		case end := <-exited:

@@ -77,6 +77,8 @@ func (h *Host) hint(e *ConnectError) string {
 		denied = denied || errors.Is(a.Err, fs.ErrPermission)
 	}
 	switch {
+	case !denied && !nobodyListens(e):
+		return "" // the daemon's own words say it best
 	case denied && h.addr.mode == SystemMode:
 		return "join the group libvirt (and log in again), or use --connect qemu:///session"
 	case h.addr.mode == SystemMode && h.env.hasInit():

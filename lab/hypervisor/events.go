@@ -134,7 +134,7 @@ func (e *eventHub) close() {
 	defer e.mu.Unlock()
 	e.open = false
 	if e.conn != nil {
-		e.conn.close()
+		e.conn.leave()
 	}
 }
 

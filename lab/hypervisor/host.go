@@ -112,12 +112,12 @@ func (h *Host) Close() error {
 	}
 	h.mu.Unlock()
 	for _, m := range machines {
-		m.life.close()
+		m.life.leave()
 		m.events.close()
 	}
 	h.events.close()
 	if control != nil {
-		control.close()
+		control.leave()
 	}
 	return nil
 }

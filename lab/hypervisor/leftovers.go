@@ -97,7 +97,8 @@ func (h *Host) domainTag(ctx context.Context, dom libvirt.Domain) (domain.Tag, b
 	if err != nil {
 		return domain.Tag{}, false, err
 	}
-	return domain.ParseTag(text)
+	tag, err := domain.ParseTagElement(text)
+	return tag, true, err
 }
 
 // leftReason says why something with this tag is left over, if it is.

@@ -1,6 +1,8 @@
 package hypervisor
 
 import (
+	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +43,7 @@ func TestMachineLife(t *testing.T) {
 	if _, ok := stats["data0"]; err != nil || !ok {
 		t.Errorf("block statistics: %v %v", err, stats)
 	}
+	awaitConsole(t, m, "hello")
 	usage, err := m.Usage(ctx)
 	if err != nil || usage.RSSBytes == 0 || usage.CPUNanoseconds == 0 {
 		t.Errorf("usage: %v %+v", err, usage)
@@ -67,6 +70,54 @@ func TestMachineLife(t *testing.T) {
 	for range m.Events() { // closed
 	}
 	if err := h.RemoveRun("life"); err != nil {
+		t.Error(err)
+	}
+}
+
+func awaitConsole(t *testing.T, m *Machine, want string) {
+	t.Helper()
+	for range 300 {
+		text, err := m.Console(t.Context(), 4096)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), want) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("the console of %s never said %q; QEMU's log: %s", m.Name(), want, m.QEMULog(2000))
+}
+
+// TestGuestPowersOff: a machine that ends by itself is gone for a reason, and
+// destroying it is no error (B15).
+func TestGuestPowersOff(t *testing.T) {
+	h := openHost(t, storageRoot(t))
+	s := idleSpec(t, h, "off", "platter-test-off")
+	s.Kernel = stageKernel(t, h, bootCode("bye\n", true))
+	m := start(t, h, s)
+	var console bytes.Buffer
+	if err := m.CopyConsole(t.Context(), &console); err != nil { // ends with the machine
+		t.Error(err)
+	}
+	if !strings.Contains(console.String(), "bye") {
+		t.Errorf("console is %q", console.String())
+	}
+	kinds := ""
+	for e := range m.Events() {
+		kinds += string(e.Kind) + ":" + e.Reason + " "
+	}
+	if !strings.HasSuffix(kinds, "stopped:shutdown ") {
+		t.Errorf("events are %q", kinds)
+	}
+	state, err := m.Alive(t.Context())
+	if err != nil || state != (State{Name: "gone", Reason: "shutdown"}) {
+		t.Errorf("state %+v, %v", state, err)
+	}
+	if _, err := m.QEMUCommandLine(t.Context()); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("command line of a dead QEMU: %v", err)
+	}
+	if err := m.Destroy(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,14 +1,12 @@
 package hypervisor
 
 import (
+	"bytes"
 	"context"
 	"flag"
+	"io"
 	"log/slog"
 	"os"
-	"os/user"
-	"path/filepath"
-	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
@@ -65,29 +63,40 @@ func storageRoot(t *testing.T) string {
 	return dir
 }
 
-// idleKernel is the smallest thing QEMU's Linux loader takes: a boot protocol
-// header whose code halts. Machines with it start in a moment and do nothing.
-func idleKernel(t *testing.T, dir string) string {
+// bootCode is a kernel for QEMU's Linux loader that prints a text on the serial
+// console and then halts or turns the machine off. Machines with it start in a
+// moment and need no image.
+func bootCode(text string, powerOff bool) []byte {
+	image := make([]byte, 4096)
+	image[0x1f1] = 1                        // setup sectors
+	image[0x1fe], image[0x1ff] = 0x55, 0xaa // boot flag
+	image[0x200], image[0x201] = 0xeb, 0x62 // jump over the header to 0x264
+	copy(image[0x202:], "HdrS")             // magic
+	image[0x206], image[0x207] = 0x02, 0x02 // boot protocol 2.02
+	image[0x211] = 0x01                     // loaded high
+	code := []byte{0xfa, 0xba, 0xf8, 0x03}  // cli; mov dx, 0x3f8
+	for _, c := range []byte(text) {
+		code = append(code, 0xb0, c, 0xee) // mov al, c; out dx, al
+	}
+	if powerOff {
+		// Sleep state 5 through the ACPI register of q35: mov dx, 0x604; mov ax, 0x2000; out dx, ax
+		code = append(code, 0xba, 0x04, 0x06, 0xb8, 0x00, 0x20, 0xef)
+	}
+	code = append(code, 0xf4, 0xeb, 0xfd) // 1: hlt; jmp 1b
+	copy(image[0x264:], code)
+	return image
+}
+
+// stageKernel puts boot code where QEMU reads it.
+func stageKernel(t *testing.T, h *Host, code []byte) string {
 	t.Helper()
-	path := filepath.Join(dir, "idle-kernel")
-	if err := os.WriteFile(path, haltingKernel(), 0o444); err != nil {
+	path, err := h.Stage(t.Context(), "kernel", digestOf(code), func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(code)), nil
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// haltingKernel is a bzImage of boot protocol 2.02 with one setup sector. Its
-// real-mode entry turns interrupts off and halts.
-func haltingKernel() []byte {
-	image := make([]byte, 4096)
-	image[0x1f1] = 1                                    // setup sectors
-	image[0x1fe], image[0x1ff] = 0x55, 0xaa             // boot flag
-	image[0x200], image[0x201] = 0xeb, 0x62             // jump over the header to 0x264
-	copy(image[0x202:], "HdrS")                         // magic
-	image[0x206], image[0x207] = 0x02, 0x02             // protocol 2.02
-	image[0x211] = 0x01                                 // loaded high
-	copy(image[0x264:], []byte{0xfa, 0xf4, 0xeb, 0xfc}) // cli; 1: hlt; jmp 1b
-	return image
 }
 
 // idleSpec is a machine that halts at once, with the given disks.
@@ -99,16 +108,9 @@ func idleSpec(t *testing.T, h *Host, run, name string, disks ...domain.Disk) dom
 	}
 	return domain.Spec{
 		Name: name, CPUs: 1, MemoryBytes: 128 << 20, Accel: accel,
-		Kernel: idleKernel(t, storageOf(h)), Cmdline: "console=ttyS0",
+		Kernel: stageKernel(t, h, bootCode("hello\n", false)), Cmdline: "console=ttyS0",
 		Disks: disks, Tag: domain.Tag{Run: run},
 	}
-}
-
-func storageOf(h *Host) string {
-	if err := os.MkdirAll(h.storage, 0o711); err != nil {
-		panic(err)
-	}
-	return h.storage
 }
 
 // start starts a machine and destroys it after the test.
@@ -137,14 +139,5 @@ func volume(t *testing.T, h *Host, run, name string, size int64) Volume {
 	return v
 }
 
-// asUser is the attribute of a command that runs as an unprivileged user.
-func asUser(t *testing.T, name string) (*syscall.SysProcAttr, int) {
-	t.Helper()
-	u, err := user.Lookup(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	uid, _ := strconv.Atoi(u.Uid)
-	gid, _ := strconv.Atoi(u.Gid)
-	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, uid
-}
+// zeroes is an image of nothing.
+func zeroes(n int) io.ReadCloser { return io.NopCloser(bytes.NewReader(make([]byte, n))) }

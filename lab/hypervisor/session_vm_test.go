@@ -1,0 +1,86 @@
+package hypervisor
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// sessionTests run once more as an unprivileged user with a private libvirt.
+const sessionTests = "TestMachineLife|TestGuestPowersOff|TestEveryDiskOption|TestImageInUse|TestOwnerKilled|TestPortTaken"
+
+// TestSession runs tests as a user who has no libvirt daemon, no runtime
+// directory and no rights. What it starts ends with the test.
+func TestSession(t *testing.T) {
+	needVM(t)
+	if os.Geteuid() != 0 {
+		return // the other tests run in session mode already
+	}
+	// libvirt wants a user that exists; nobody is one without rights.
+	const uid = 65534
+	base, err := os.MkdirTemp("", "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(base) })
+	binary := publicTestBinary(t, base)
+	home := filepath.Join(base, "h")
+	if err := errors.Join(os.Chmod(base, 0o755), os.Mkdir(home, 0o700), os.Chown(home, uid, uid)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, "-vm", "-test.v", "-test.run=^("+sessionTests+")$")
+	cmd.Dir = home
+	runtime := filepath.Join(home, "run")
+	cmd.Env = []string{"HOME=" + home, "XDG_RUNTIME_DIR=" + runtime, "PATH=/usr/bin:/bin", "TMPDIR=" + home}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+	t.Cleanup(func() {
+		for _, name := range []string{"libvirt-sock", "virtqemud-sock", "virtlogd-sock"} {
+			endListener(t, filepath.Join(runtime, "libvirt", name), uid)
+		}
+	})
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, name := range strings.Split(sessionTests, "|") {
+		if !strings.Contains(string(out), "--- PASS: "+name) {
+			t.Errorf("%s did not run:\n%s", name, out)
+		}
+	}
+	if !strings.Contains(string(out), "started libvirt's daemon") || !strings.Contains(string(out), "URI:qemu:///session") {
+		t.Errorf("not a session of its own:\n%s", out)
+	}
+	t.Logf("%s", out)
+}
+
+// endListener ends the one daemon that listens on a socket of the test's.
+func endListener(t *testing.T, path string, uid int) {
+	t.Helper()
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	raw, err := c.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	var cred *unix.Ucred
+	controlErr := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	if err := errors.Join(controlErr, err); err != nil || int(cred.Uid) != uid {
+		t.Error(fmt.Errorf("who listens on %s: %+v, %w", path, cred, err))
+		return
+	}
+	if err := syscall.Kill(int(cred.Pid), syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+}
