@@ -128,7 +128,11 @@ func (b *builder) layOut(o Options) error {
 			b.rows = append(slices.Clone(b.rows), f.Name)
 		}
 	}
-	b.rowSet, b.colSet = b.labels(b.rows), b.labels(b.columns)
+	for _, t := range slices.Concat(b.trials, b.missing) {
+		t.row, t.column = label(t, b.rows), label(t, b.columns)
+	}
+	b.rowSet = b.labels(b.rows, func(t *trial) string { return t.row })
+	b.colSet = b.labels(b.columns, func(t *trial) string { return t.column })
 	if len(b.colSet) > 1 {
 		b.base = b.colSet[0]
 	}
@@ -142,10 +146,10 @@ func (b *builder) layOut(o Options) error {
 }
 
 // labels lists the combinations of levels that trials have, in the order of the plan's levels.
-func (b *builder) labels(factors []string) []string {
+func (b *builder) labels(factors []string, labelOf func(*trial) string) []string {
 	ranks := map[string][]int{}
 	for _, t := range slices.Concat(b.trials, b.missing) {
-		label := label(t, factors)
+		label := labelOf(t)
 		if ranks[label] != nil {
 			continue
 		}
@@ -171,12 +175,9 @@ func label(t *trial, factors []string) string {
 	return join(levels)
 }
 
-func (b *builder) rowOf(t *trial) string    { return label(t, b.rows) }
-func (b *builder) columnOf(t *trial) string { return label(t, b.columns) }
-
 // cellName names a cell for people: its column, then its row.
-func (b *builder) cellName(t *trial) string {
-	name := strings.Trim(b.columnOf(t)+", "+b.rowOf(t), ", ")
+func cellName(t *trial) string {
+	name := strings.Trim(t.column+", "+t.row, ", ")
 	if name == "" {
 		return "the cell"
 	}
@@ -210,7 +211,7 @@ func (b *builder) model(o Options) (*Model, error) {
 	}
 	m.Tables = tables
 	m.Lab = b.lab()
-	m.Held, m.Differs = compareFacts(b.trials, b.varying, b.cellName)
+	m.Held, m.Differs = compareFacts(b.trials, b.varying, cellName)
 	m.Trials = b.list()
 	m.Answer = answer(m)
 	m.Notes = b.notes.list
@@ -223,7 +224,7 @@ func (b *builder) cells() []Cell {
 	for _, row := range b.rowSet {
 		for _, column := range b.colSet {
 			cell := Cell{Row: row, Column: column, Levels: map[string]string{}}
-			in := func(t *trial) bool { return b.rowOf(t) == row && b.columnOf(t) == column }
+			in := func(t *trial) bool { return t.row == row && t.column == column }
 			for _, t := range b.trials {
 				if !in(t) {
 					continue
@@ -311,7 +312,7 @@ func append1(values []float64, v *float64) []float64 {
 func (b *builder) list() []Trial {
 	var list []Trial
 	for _, t := range slices.Concat(b.trials, b.missing) {
-		list = append(list, Trial{Run: t.run, ID: t.id, Round: t.round, Attempt: t.attempt, Row: b.rowOf(t), Column: b.columnOf(t),
+		list = append(list, Trial{Run: t.run, ID: t.id, Round: t.round, Attempt: t.attempt, Row: t.row, Column: t.column,
 			Status: t.status, Reason: t.reason, Evidence: t.evidence, Boot: t.boot, Overhead: t.overhead, Wall: t.wall})
 	}
 	for i := range list {

@@ -43,6 +43,8 @@ type trial struct {
 	guest    *float64
 	wall     *float64
 	retried  int // earlier attempts
+
+	row, column string // labels, set when the layout is known
 }
 
 // collection is everything read from the folders.
@@ -106,6 +108,9 @@ func (c *collection) readTrials(folder Folder, p plan, several bool) {
 				c.problem(folder, err)
 			}
 			continue
+		}
+		if result.Server != nil {
+			result.Server.Variables = nil // hundreds, and no format shows them
 		}
 		cleanAll(&result)
 		t := c.compact(result)

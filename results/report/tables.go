@@ -73,7 +73,7 @@ func (b *builder) gather() []*samples {
 				byKey[key] = s
 				list = append(list, s)
 			}
-			s.add([2]string{b.rowOf(t), b.columnOf(t)}, t, metric)
+			s.add([2]string{t.row, t.column}, t, metric)
 		}
 	}
 	rank := map[string]int{}

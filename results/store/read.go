@@ -63,17 +63,21 @@ func (r *Run) readResult(attempt string) (results.Result, *Problem) {
 		}
 		return result, problem
 	}
+	// A newer version may have changed the type of a field: look for the schema before calling such a file broken.
+	decodeErr := json.Unmarshal(data, &result)
 	var head struct {
 		Schema string `json:"schema"`
 	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return result, &Problem{name, Broken, err}
+	if decodeErr == nil {
+		head.Schema = result.Schema
+	} else if err := json.Unmarshal(data, &head); err != nil {
+		return results.Result{}, &Problem{name, Broken, err}
 	}
 	if head.Schema != results.Schema {
-		return result, &Problem{name, Foreign, fmt.Errorf("schema is %q, this platter reads %q", head.Schema, results.Schema)}
+		return results.Result{}, &Problem{name, Foreign, fmt.Errorf("schema is %q, this platter reads %q", head.Schema, results.Schema)}
 	}
-	if err := json.Unmarshal(data, &result); err != nil {
-		return results.Result{}, &Problem{name, Broken, err}
+	if decodeErr != nil {
+		return results.Result{}, &Problem{name, Broken, decodeErr}
 	}
 	if place, err := trialDir(result.TrialID, result.Attempt); err != nil || place != attempt || result.RunID != r.ID() {
 		return results.Result{}, &Problem{name, Foreign,
