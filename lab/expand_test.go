@@ -160,3 +160,14 @@ func TestClaimsOfMissingLevels(t *testing.T) {
 		t.Errorf("claims %v, notes %q", p.Claims, p.Notes)
 	}
 }
+
+func TestTooManyTrials(t *testing.T) {
+	s := parse(t, "mirror.yaml", "", "rounds=1000", "factors.workload={a: mysqlslap, b: mysqlslap, c: mysqlslap, d: mysqlslap}")
+	for range 5 {
+		s.Factors.Workload = append(s.Factors.Workload, s.Factors.Workload...)
+	}
+	_, err := Expand(s, fakeRegistry{})
+	if err == nil || !strings.Contains(err.Error(), "100000 trials") {
+		t.Errorf("a plan of 768,000 trials: %v", err)
+	}
+}

@@ -40,6 +40,10 @@ func (s Study) resolve(r Registry) ([]cell, error) {
 	if nothing {
 		c.fault("factors", "nothing to measure: add the factor workload, or steps")
 	}
+	if n := s.product(); n > maxTrials {
+		c.fault("factors", fmt.Sprintf("the levels and rounds multiply to more than %d trials; a result could not be read any more", maxTrials))
+		return nil, c.faults.err()
+	}
 	cells := s.cells()
 	if len(cells) == 0 {
 		c.fault("exclude", "leaves no cell to measure")
@@ -52,6 +56,21 @@ func (s Study) resolve(r Registry) ([]cell, error) {
 		}
 	}
 	return cells, c.faults.err()
+}
+
+// maxTrials is the largest plan: a year of trials of five minutes each.
+const maxTrials = 100_000
+
+// product is the number of trials before any pattern, or some number above maxTrials.
+func (s Study) product() int {
+	factors, _ := s.axes()
+	n := s.Rounds
+	for _, f := range factors {
+		if n *= len(f.Levels); n > maxTrials {
+			break
+		}
+	}
+	return n
 }
 
 // fault notes a problem at a path; the place is that of the nearest part of the path that was written. Where decoding

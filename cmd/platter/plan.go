@@ -65,6 +65,7 @@ func plan(c *cli.Context) error {
 	if !c.Bool("no-host") {
 		if host, err = askHost(c); err != nil {
 			hostNote = fmt.Sprintf("this host was not checked: %v", err)
+			logger(c).Warn("plan is not checked against this host", "error", err)
 		}
 	}
 	if c.Bool("json") {
