@@ -14,9 +14,6 @@ import (
 // ServerSerial is the serial of the disk that holds a trial's server image.
 const ServerSerial = "platter-server"
 
-// AddonSerial is the serial of the disk that holds a trial's i-th add-on image, from 0.
-func AddonSerial(i int) string { return fmt.Sprintf("platter-addon-%d", i) }
-
 // cell is one combination of levels, resolved.
 type cell struct {
 	levels  map[string]string
