@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"platter/guest"
+	"platter/guest/storage"
 	"platter/lab"
 	"platter/lab/planner"
 	"platter/lab/studies"
@@ -134,6 +135,71 @@ func TestAddons(t *testing.T) {
 	for fs, want := range map[string]int{"zfs": 1, "ext4": 0} {
 		if root, addons := (planner.Registry{}).Images(guest.Storage{Filesystem: fs}); root != "root" || len(addons) != want {
 			t.Errorf("%s boots %s with %v", fs, root, addons)
+		}
+	}
+}
+
+// TestLayouts writes every layout the guest can make in the study language and looks for its command.
+func TestLayouts(t *testing.T) {
+	for _, c := range []struct{ storage, command string }{
+		{"{filesystem: xfs, on: a}", "mkfs.xfs"},
+		{"{filesystem: ext3, on: {partition: 2, of: 3, disk: a}}", "sgdisk"},
+		{"{filesystem: ext3, on: {partition: 1, sizes: '1g,2g', disk: a}}", "sgdisk"},
+		{"{filesystem: ext4, on: {md: 5, chunk: 64KiB, of: [a, b, c, d]}}", "mdadm"},
+		{"{filesystem: xfs, on: {lvm: striped, of: [a, b]}}", "lvm"},
+		{"{filesystem: xfs, on: {crypt: luks2, of: a}}", "cryptsetup"},
+		{"{filesystem: xfs, on: {crypt: luks2, disk: {md: 1, of: [a, b]}}}", "cryptsetup"},
+		{"{filesystem: btrfs, on: {btrfs: raid1, of: [a, b]}}", "mkfs.btrfs"},
+		{"{filesystem: gfs2, on: {partition: 3, of: 3, disk: a}}", "mkfs.gfs2"},
+		{"{filesystem: vfat, on: a}", "mkfs.vfat"},
+	} {
+		s, err := lab.ParseStudy("study.yaml", []byte(head+`
+disks: {a: {size: 6GiB}, b: {size: 6GiB}, c: {size: 6GiB}, d: {size: 6GiB}}
+factors:
+  server: [mariadb-11.8]
+  workload: {w: {workload: mysqlslap, auto_generate_sql: true, number_of_queries: 100}}
+  storage: {s: `+c.storage+"}\n"), "", nil)
+		if err != nil {
+			t.Errorf("%s: %v", c.storage, err)
+			continue
+		}
+		plan, err := lab.Expand(s, planner.Registry{})
+		if err != nil {
+			t.Errorf("%s: %v", c.storage, err)
+			continue
+		}
+		var lines []string
+		for _, argv := range plan.Trials[0].Commands {
+			lines = append(lines, strings.Join(argv, " "))
+		}
+		if !strings.Contains(strings.Join(lines, "\n"), c.command) {
+			t.Errorf("%s: no %s in\n%s", c.storage, c.command, strings.Join(lines, "\n"))
+		}
+	}
+	for _, c := range []struct{ storage, want string }{
+		{"{filesystem: ext4, on: {md: 5, of: [a]}}", "layout md"},
+		{"{filesystem: ext4, on: {md: 7, of: [a, b]}}", "level"},
+		{"{filesystem: ext4, on: {md: 1, of: [a, a]}}", "used twice"},
+		{"{filesystem: ext4, on: {md: 1, chunks: 4KiB, of: [a, b]}}", `"chunk"`},
+		{"{filesystem: ext4, on: {btrfs: raid1, of: [a, b]}}", "btrfs"},
+		{"{filesystem: ext4, on: {partition: 4, of: 3, disk: a}}", "partition"},
+	} {
+		got := refuse(t, head+"disks: {a: {size: 6GiB}, b: {size: 6GiB}}\nfactors:\n  server: [mariadb-11.8]\n  workload: {w: {workload: mysqlslap, auto_generate_sql: true}}\n  storage: {s: "+c.storage+"}\n")
+		if !strings.Contains(got, "factors.storage.s") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q at factors.storage.s", c.storage, got, c.want)
+		}
+	}
+}
+
+// TestLanguageKnowsEveryLayout holds the study language to the registry: whatever the guest can build can be written.
+func TestLanguageKnowsEveryLayout(t *testing.T) {
+	for _, l := range storage.Layouts() {
+		if l.Name == "disk" {
+			continue // written as the disk's name
+		}
+		got := refuse(t, head+"disks: {a: {size: 6GiB}}\nfactors:\n  server: [mariadb-11.8]\n  workload: [mysqlslap]\n  storage: {s: {filesystem: ext4, on: {"+l.Name+": nosuch, of: [a]}}}\n")
+		if !strings.Contains(got, `"nosuch"`) {
+			t.Errorf("{%s: nosuch, of: [a]} is not refused for its value but: %s", l.Name, got)
 		}
 	}
 }
