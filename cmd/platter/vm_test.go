@@ -1,0 +1,371 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"platter/lab"
+	"platter/lab/domain"
+	"platter/lab/hypervisor"
+	"platter/results"
+	"platter/results/store"
+)
+
+var vm = flag.Bool("vm", false, "run the tests that use real machines; needs `make build`, libvirt and QEMU")
+
+func needVM(t *testing.T) {
+	t.Helper()
+	if !*vm {
+		t.Skip("needs -vm: runs studies on real machines")
+	}
+}
+
+// command is a platter process as people start it.
+type command struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stderr bytes.Buffer
+	events *bufio.Scanner
+}
+
+// start runs bin/platter. Standard output is read as events when --json is among args.
+func start(t *testing.T, args ...string) *command {
+	t.Helper()
+	binary, err := filepath.Abs("../../bin/platter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &command{t: t, cmd: exec.Command(binary, args...)}
+	c.cmd.Stderr = &c.stderr
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.events = bufio.NewScanner(out)
+	c.events.Buffer(nil, 64<<20)
+	if err := c.cmd.Start(); err != nil {
+		t.Fatalf("%v; run `make build` first", err)
+	}
+	t.Cleanup(func() { c.cmd.Process.Kill() })
+	return c
+}
+
+// await reads events until one matches, and returns it.
+func (c *command) await(what string, match func(lab.RunEvent) bool) lab.RunEvent {
+	c.t.Helper()
+	for c.events.Scan() {
+		var e lab.RunEvent
+		if err := json.Unmarshal(c.events.Bytes(), &e); err != nil {
+			c.t.Fatalf("event %q: %v", c.events.Text(), err)
+		}
+		if match(e) {
+			return e
+		}
+	}
+	c.t.Fatalf("the run ended before %s; standard error:\n%s", what, c.stderr.String())
+	return lab.RunEvent{}
+}
+
+func (c *command) awaitPhase(phase string) {
+	c.t.Helper()
+	c.await("phase "+phase, func(e lab.RunEvent) bool { return e.Kind == lab.PhaseStarted && e.Phase == phase })
+}
+
+// wait reads the rest and returns the exit status.
+func (c *command) wait() int {
+	c.t.Helper()
+	for c.events.Scan() {
+	}
+	err := c.cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		c.t.Fatal(err)
+	}
+	return c.cmd.ProcessState.ExitCode()
+}
+
+// openTestHost opens the hypervisor the way a test looks at it from outside a run.
+func openTestHost(t *testing.T) *hypervisor.Host {
+	t.Helper()
+	host, err := hypervisor.Open(context.Background(), hypervisor.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { host.Close() })
+	return host
+}
+
+// nothingLeft fails if anything of platter's is there that does not belong to keep.
+func nothingLeft(t *testing.T, host *hypervisor.Host, keep ...string) {
+	t.Helper()
+	left, err := host.Leftovers(context.Background(), hypervisor.Everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range left {
+		if !contains(keep, l.Tag.Run) {
+			t.Errorf("left behind: %s %s (%s)", l.Kind, l.Name, l.Reason)
+		}
+	}
+	for _, pid := range emulators(t) {
+		t.Errorf("left behind: a process of a platter machine, pid %s", pid)
+	}
+}
+
+// emulators lists QEMU processes whose machine carries the name platter gives to trials.
+func emulators(t *testing.T) []string {
+	t.Helper()
+	var pids []string
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range lines {
+		line, err := os.ReadFile(path)
+		if err == nil && bytes.Contains(line, []byte("guest=platter-")) {
+			pids = append(pids, filepath.Base(filepath.Dir(path)))
+		}
+	}
+	return pids
+}
+
+func contains(list []string, s string) bool {
+	for _, item := range list {
+		if item == s {
+			return true
+		}
+	}
+	return false
+}
+
+// foreign is a file in platter's own storage directory and a running machine, both without its tag.
+type foreign struct {
+	file    string
+	machine *hypervisor.Machine
+}
+
+func makeForeign(t *testing.T, host *hypervisor.Host) foreign {
+	t.Helper()
+	ctx := context.Background()
+	tag, err := hypervisor.NewTag("somebody-elses")
+	if err != nil {
+		t.Fatal(err)
+	}
+	volume, err := host.CreateVolume(ctx, hypervisor.VolumeSpec{Tag: tag, Name: "theirs", SizeBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { host.RemoveRun(tag.Run) })
+	machine, err := host.Start(ctx, domain.Spec{Name: "somebody-elses", CPUs: 1, MemoryBytes: 64 << 20,
+		Disks: []domain.Disk{domain.DataDisk("theirs", volume.Path, volume.SizeBytes)}, Tag: tag})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { machine.Destroy(context.Background()) })
+	file := filepath.Join(host.StorageDir(), "holiday-pictures.raw")
+	if err := os.WriteFile(file, []byte("not platter's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Remove(file) })
+	return foreign{file, machine}
+}
+
+func (f foreign) untouched(t *testing.T) {
+	t.Helper()
+	if data, err := os.ReadFile(f.file); err != nil || string(data) != "not platter's" {
+		t.Errorf("a foreign file was touched: %q, %v", data, err)
+	}
+	if state, err := f.machine.Alive(context.Background()); err != nil || !state.Running {
+		t.Errorf("a living run's machine was touched: %+v, %v", state, err)
+	}
+}
+
+// TestStudy carries out the shipped study on real machines and looks at everything it leaves: the folder, and nothing else.
+func TestStudy(t *testing.T) {
+	needVM(t)
+	host := openTestHost(t)
+	other := makeForeign(t, host)
+	dir := t.TempDir()
+	c := start(t, "run", "ext4-vs-xfs@smoke", "--results", dir)
+	var report strings.Builder
+	for c.events.Scan() {
+		report.WriteString(c.events.Text() + "\n")
+	}
+	if status := c.wait(); status != 0 {
+		t.Fatalf("exit status %d\n%s\n%s", status, report.String(), c.stderr.String())
+	}
+	t.Logf("report:\n%s", report.String())
+	for _, word := range []string{"ext4", "xfs", "tcg"} {
+		if word == "tcg" && kvm(t, host) {
+			word = "kvm"
+		}
+		if !strings.Contains(report.String(), word) {
+			t.Errorf("the report does not say %s", word)
+		}
+	}
+	const memory = 80 << 10 // KiB
+	if peak := c.cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss; peak > memory {
+		t.Errorf("the host process took %d KiB, want under %d", peak, memory)
+	}
+	checkFolder(t, dir, 4)
+	nothingLeft(t, host, "somebody-elses")
+	other.untouched(t)
+}
+
+func kvm(t *testing.T, host *hypervisor.Host) bool {
+	t.Helper()
+	info, err := host.Info(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.KVM
+}
+
+// checkFolder verifies the one run folder below dir and the results in it.
+func checkFolder(t *testing.T, dir string, trials int) {
+	t.Helper()
+	runs, problems, err := store.List(dir)
+	if err != nil || len(problems) > 0 || len(runs) != 1 {
+		t.Fatalf("%d runs, problems %v, %v", len(runs), problems, err)
+	}
+	if found := runs[0].Verify(); len(found) > 0 {
+		t.Errorf("verify: %v", found)
+	}
+	n := 0
+	for r, err := range runs[0].Results() {
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		n++
+		checkResult(t, r)
+	}
+	if n != trials {
+		t.Errorf("%d results, want %d", n, trials)
+	}
+}
+
+func checkResult(t *testing.T, r results.Result) {
+	t.Helper()
+	if r.Status != results.StatusOK {
+		t.Errorf("%s: %s: %s\n%s", r.Trial, r.Status, r.Reason, r.Evidence)
+		return
+	}
+	if err := r.Validate(); err != nil {
+		t.Errorf("%s: %v", r.Trial, err)
+	}
+	if r.BootSeconds == nil || *r.BootSeconds <= 0 || r.OverheadSeconds == nil || *r.OverheadSeconds <= 0 {
+		t.Errorf("%s: boot %v s, overhead %v s", r.Trial, r.BootSeconds, r.OverheadSeconds)
+	} else {
+		t.Logf("%s: boot %.1f s, guest %.1f s, overhead %.1f s", r.Trial, *r.BootSeconds, *r.GuestSeconds, *r.OverheadSeconds)
+	}
+	if r.Accel == "" || len(r.Images) != 2 || r.Images[0].ManifestDigest == "" || r.Storage == nil || r.Server == nil {
+		t.Errorf("%s: accel %q, images %+v, storage %v, server %v", r.Trial, r.Accel, r.Images, r.Storage, r.Server)
+		return
+	}
+	if r.Storage.DataOnDevice == nil || !*r.Storage.DataOnDevice {
+		t.Errorf("%s: the data directory was not proven to lie on the asked device", r.Trial)
+	}
+	if r.Storage.Filesystem != r.Factors["storage"] {
+		t.Errorf("%s: filesystem %s", r.Trial, r.Storage.Filesystem)
+	}
+	both := 0
+	for _, s := range r.Settings {
+		if s.Asked != nil && s.Effective != nil {
+			both++
+		}
+	}
+	if both < 3 {
+		t.Errorf("%s: %d settings hold what was asked and what was in force", r.Trial, both)
+	}
+	if !hasMetric(r, "queries_per_second") {
+		t.Errorf("%s: no queries_per_second", r.Trial)
+	}
+}
+
+func hasMetric(r results.Result, name string) bool {
+	for _, m := range r.Metrics {
+		if m.Name == name && m.Value != nil && *m.Value > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// TestInterrupt: Ctrl-C in any phase removes everything in bounded time, and keeps the folder, marked.
+func TestInterrupt(t *testing.T) {
+	needVM(t)
+	host := openTestHost(t)
+	for _, phase := range []string{"volumes", "boot", "upload", "server init", "run"} {
+		t.Run(phase, func(t *testing.T) {
+			dir := t.TempDir()
+			c := start(t, "run", "testdata/tiny.yaml", "--json", "--results", dir)
+			c.awaitPhase(phase)
+			began := time.Now()
+			c.cmd.Process.Signal(os.Interrupt)
+			if status := c.wait(); status != 130 {
+				t.Errorf("exit status %d, want 130: %s", status, c.stderr.String())
+			}
+			if took := time.Since(began); took > time.Minute {
+				t.Errorf("stopping took %s", took)
+			}
+			nothingLeft(t, host)
+			runs, _, err := store.List(dir)
+			if err != nil || len(runs) != 1 {
+				t.Fatalf("%d run folders, %v", len(runs), err)
+			}
+			if got := runs[0].Meta().Status; got != store.Interrupted {
+				t.Errorf("the folder says %s", got)
+			}
+			for r := range runs[0].Results() {
+				if r.Status != results.StatusInterrupted || len(r.Metrics) > 0 {
+					t.Errorf("%s: %s with %d metrics", r.Trial, r.Status, len(r.Metrics))
+				}
+			}
+		})
+	}
+}
+
+// TestKill: after kill -9 in the middle of a trial, `platter clean` removes everything of the dead run and nothing else.
+func TestKill(t *testing.T) {
+	needVM(t)
+	host := openTestHost(t)
+	other := makeForeign(t, host)
+	dir := t.TempDir()
+	c := start(t, "run", "testdata/tiny.yaml", "--json", "--results", dir)
+	c.awaitPhase("server init")
+	c.cmd.Process.Kill()
+	c.cmd.Wait()
+
+	clean := start(t, "clean")
+	out, _ := io.ReadAll(readLines(clean.events))
+	if status := clean.wait(); status != 0 {
+		t.Errorf("clean: exit status %d: %s", status, clean.stderr.String())
+	}
+	if !bytes.Contains(out, []byte("run ")) {
+		t.Errorf("clean does not say what it removed: %q", out)
+	}
+	nothingLeft(t, host, "somebody-elses")
+	other.untouched(t)
+	again := start(t, "clean")
+	if out, _ := io.ReadAll(readLines(again.events)); again.wait() != 0 || !bytes.Contains(out, []byte("nothing")) {
+		t.Errorf("a second clean found something: %q", out)
+	}
+}
+
+func readLines(s *bufio.Scanner) io.Reader {
+	var b bytes.Buffer
+	for s.Scan() {
+		b.WriteString(s.Text() + "\n")
+	}
+	return &b
+}
