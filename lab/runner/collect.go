@@ -1,0 +1,133 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"platter/guest"
+	"platter/lab"
+	"platter/results"
+	"platter/results/store"
+)
+
+// collected is what the guest has said so far.
+type collected struct {
+	decoder    *guest.Decoder
+	lines      *store.Lines
+	hello      *guest.Hello
+	done       *guest.Done
+	guestSteps []results.StepResult
+	learnt     guest.Measurement
+	flags      []results.Flag
+	announced  map[string]bool
+	probes     []results.Probe
+}
+
+// line takes one line of the guest, keeps it and learns from it.
+func (t *trial) line(line []byte) error {
+	event, err := t.decoder.Line(line)
+	if err != nil {
+		return &lab.InfraError{What: "read the guest's events", Err: err}
+	}
+	if err := t.lines.Append(json.RawMessage(line)); err != nil {
+		return &lab.InfraError{What: "keep the guest's events", Err: err}
+	}
+	t.take(event)
+	return nil
+}
+
+func (t *trial) take(e guest.Event) {
+	switch {
+	case e.Hello != nil:
+		t.hello = e.Hello
+	case e.Step != nil:
+		t.takeStep(e.Step)
+	case e.Progress != nil:
+		p := e.Progress
+		t.emit(lab.RunEvent{Kind: lab.PhaseDone, Trial: t.Name, TrialID: t.ID, Index: t.Index + 1, Phase: p.Step, Done: p.Done, Of: p.Total, Unit: p.Unit})
+	case e.Log != nil:
+		t.emit(lab.RunEvent{Kind: lab.LogLine, Trial: t.Name, TrialID: t.ID, Index: t.Index + 1, Level: e.Log.Level, Message: e.Log.Message})
+	case e.Measurement != nil:
+		t.learn(*e.Measurement)
+	case e.File != nil:
+		if t.announced == nil {
+			t.announced = map[string]bool{}
+		}
+		t.announced[e.File.Name] = true
+	case e.Done != nil:
+		t.done = e.Done
+	}
+}
+
+func (t *trial) takeStep(s *guest.StepEvent) {
+	if s.State == "started" {
+		t.phase(s.Name)
+		return
+	}
+	t.guestSteps = append(t.guestSteps, results.StepResult{Index: s.Index, Name: s.Name, Seconds: s.Seconds, Error: s.Error})
+}
+
+// learn merges a measurement: later facts replace earlier ones, lists grow.
+func (t *trial) learn(m guest.Measurement) {
+	l := &t.learnt
+	for _, d := range m.Disks {
+		t.learnDisk(d)
+	}
+	if m.Storage != nil {
+		l.Storage = m.Storage
+	}
+	if m.Server != nil {
+		l.Server = m.Server
+	}
+	if m.Durability != "" {
+		l.Durability = m.Durability
+	}
+	l.Settings = append(l.Settings, m.Settings...)
+	l.Metrics = append(l.Metrics, m.Metrics...)
+	l.Histograms = append(l.Histograms, m.Histograms...)
+	l.Probes = append(l.Probes, m.Probes...)
+	t.flags = append(t.flags, m.Flags...)
+}
+
+// learnDisk adds what the guest found to what the host made; the host's own facts stay.
+func (t *trial) learnDisk(d results.DiskFacts) {
+	for i := range t.disks {
+		if t.disks[i].Name != d.Name {
+			continue
+		}
+		have := &t.disks[i]
+		have.KernelName, have.Model = d.KernelName, d.Model
+		have.LogicalBlockBytes, have.PhysicalBlockBytes, have.Rotational = d.LogicalBlockBytes, d.PhysicalBlockBytes, d.Rotational
+		if d.SizeBytes != 0 && d.SizeBytes != have.SizeBytes {
+			t.flags = append(t.flags, results.Flag{Name: "asked_not_effective",
+				Detail: fmt.Sprintf("disk %s: made with %d bytes, the guest sees %d", d.Name, have.SizeBytes, d.SizeBytes)})
+		}
+	}
+}
+
+// doneError turns the guest's own verdict into the kind of error it is; nil for a job that went well.
+func (t *trial) doneError(ctx context.Context) error {
+	switch t.done.Status {
+	case results.StatusOK, results.StatusSkipped, results.StatusInvalid:
+		return nil
+	case results.StatusInterrupted:
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return &lab.InfraError{What: "the guest agent was stopped", Err: errInterrupted}
+	}
+	return &lab.JobError{Reason: t.done.Reason, Evidence: t.done.Evidence}
+}
+
+// setting records a value as asked and as in force on the host's side.
+func (t *trial) setting(subject, name, asked, effective string) {
+	s := results.Setting{Subject: subject, Name: name}
+	if asked != "" {
+		s.Asked = &asked
+	}
+	if effective != "" {
+		s.Effective = &effective
+	}
+	t.settings = append(t.settings, s)
+}

@@ -1,0 +1,106 @@
+package runner
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+
+	"platter/images"
+	"platter/lab"
+	"platter/lab/domain"
+	"platter/lab/hypervisor"
+	"platter/lab/remote"
+	"platter/results"
+)
+
+// volumes makes the trial's data disks and returns them as the machine will have them, with what is known of them.
+func (t *trial) volumes(ctx context.Context, undo *cleanup) ([]domain.Disk, error) {
+	var disks []domain.Disk
+	for _, d := range t.Disks {
+		spec := hypervisor.VolumeSpec{Tag: t.tag(), Name: t.volumeName(d), SizeBytes: d.SizeBytes,
+			Format: domain.Format(d.Format), Preallocation: hypervisor.Preallocation(d.Preallocation)}
+		volume, err := t.Host.CreateVolume(ctx, spec)
+		if err != nil {
+			return nil, &lab.InfraError{What: "make the volume of disk " + d.Name, Err: err}
+		}
+		undo.add("remove the volume of disk "+d.Name, func(context.Context) error { return t.Host.RemoveVolume(volume) })
+		effective, err := hypervisor.ResolveCache(hypervisor.CacheMode{Cache: domain.Cache(d.Cache), IO: domain.IO(d.IO)}, volume.Probe)
+		if err != nil {
+			return nil, &lab.InputError{Err: fmt.Errorf("disk %s: %w", d.Name, err)}
+		}
+		disks = append(disks, dataDisk(d, volume, effective))
+		t.disks = append(t.disks, diskFacts(d, effective, volume))
+		t.setting("disk", d.Name+".cache", d.Cache, string(effective.Cache))
+		t.setting("disk", d.Name+".io", d.IO, string(effective.IO))
+	}
+	return disks, nil
+}
+
+func (t *trial) volumeName(d lab.Disk) string {
+	return fmt.Sprintf("%03d-%d-%s", t.Index, t.attempt, d.Name)
+}
+
+func dataDisk(d lab.Disk, v hypervisor.Volume, effective hypervisor.CacheMode) domain.Disk {
+	disk := domain.DataDisk(d.Serial, v.Path, v.SizeBytes)
+	disk.Format = v.Format
+	disk.Bus = domain.Bus(d.Bus)
+	disk.Cache, disk.IO = effective.Cache, effective.IO
+	disk.Discard, disk.DetectZeroes = domain.Discard(d.Discard), domain.DetectZeroes(d.DetectZeroes)
+	disk.Queues, disk.IOThread = d.Queues, d.IOThread
+	disk.LogicalBlock, disk.PhysicalBlock = int(d.LogicalBlockBytes), int(d.PhysicalBlockBytes)
+	disk.RotationRate = d.RotationRate
+	disk.Limits = domain.Limits{
+		TotalBytesPerSecond: d.Limits.TotalBytesPerSecond, ReadBytesPerSecond: d.Limits.ReadBytesPerSecond, WriteBytesPerSecond: d.Limits.WriteBytesPerSecond,
+		TotalIOPS: d.Limits.TotalIOPS, ReadIOPS: d.Limits.ReadIOPS, WriteIOPS: d.Limits.WriteIOPS,
+	}
+	return disk
+}
+
+func diskFacts(d lab.Disk, effective hypervisor.CacheMode, v hypervisor.Volume) results.DiskFacts {
+	return results.DiskFacts{Name: d.Name, Serial: d.Serial, Kind: "file", SizeBytes: v.SizeBytes, Bus: d.Bus,
+		CacheAsked: d.Cache, CacheEffective: string(effective.Cache), IOEffective: string(effective.IO),
+		Preallocation: string(v.Preallocation), Emulated: d.Emulated}
+}
+
+// serverSerial is the serial of the disk that holds the server image.
+const serverSerial = "platter-server"
+
+// spec turns the trial into a machine: the shared read-only images first, then its own data disks.
+func (t *trial) spec(keys remote.Keys, token string, data []domain.Disk) domain.Spec {
+	root, server := t.staged[t.Root], t.staged[t.Server]
+	disks := []domain.Disk{domain.ImageDisk(images.RootSerial, root.root)}
+	var addons []string
+	for _, name := range t.Addons {
+		serial := "platter-" + name
+		addons = append(addons, serial)
+		disks = append(disks, domain.ImageDisk(serial, t.staged[name].root))
+	}
+	disks = append(disks, domain.ImageDisk(serverSerial, server.root))
+	return domain.Spec{
+		Name:        fmt.Sprintf("platter-%s-%03d-%d", t.short, t.Index, t.attempt),
+		CPUs:        t.Machine.CPUs,
+		MemoryBytes: t.Machine.MemoryBytes,
+		Accel:       t.accel,
+		Kernel:      root.kernel,
+		Initramfs:   root.initramfs,
+		Cmdline:     images.Cmdline(addons...),
+		OEMStrings:  oemStrings(keys, token),
+		Disks:       append(disks, data...),
+		Tag:         t.tag(),
+	}
+}
+
+// oemStrings tell the machine who may log in, which host key to show and which token proves that it is the one we started.
+func oemStrings(keys remote.Keys, token string) []string {
+	return []string{
+		images.AuthorizedKeyString + "=" + keys.AuthorizedKey(),
+		images.HostKeyString + "=" + base64.StdEncoding.EncodeToString(keys.HostPrivatePEM()),
+		images.TokenString + "=" + token,
+	}
+}
+
+func (t *trial) tag() domain.Tag {
+	tag := t.Tag
+	tag.Run, tag.Trial = t.Store.ID(), t.ID
+	return tag
+}

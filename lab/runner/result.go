@@ -1,0 +1,94 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"platter/lab"
+	"platter/lab/hypervisor"
+	"platter/results"
+)
+
+// result assembles what the trial measured, or why it did not.
+func (t *trial) result(ctx context.Context, err error) results.Result {
+	r := results.Result{
+		Schema: results.Schema, RunID: t.Store.ID(), Study: t.Plan.Study, Scale: t.Plan.Scale,
+		Trial: t.Name, TrialID: t.ID, Index: t.Index, Round: t.Round, Attempt: t.attempt,
+		Factors: t.Factors, CellID: t.CellID, PrecededBy: t.previous,
+		StartedAt: t.started.UTC(), BootSeconds: t.bootSeconds,
+		Accel: string(t.accel), Host: HostFacts(t.info), Images: t.imageRefs(t.Trial),
+		Disks: t.disks, Storage: t.learnt.Storage, Server: t.learnt.Server, Durability: t.learnt.Durability,
+		Steps: t.guestSteps, Metrics: t.learnt.Metrics, Histograms: t.learnt.Histograms,
+		Probes: append(t.learnt.Probes, t.probes...), Flags: t.flags,
+	}
+	if t.hello != nil {
+		r.Guest = &t.hello.Facts
+		t.setting("machine", "cpus", fmt.Sprint(t.Machine.CPUs), fmt.Sprint(r.Guest.CPUs))
+		t.setting("machine", "memory_bytes", fmt.Sprint(t.Machine.MemoryBytes), fmt.Sprint(r.Guest.MemoryBytes))
+	}
+	t.setting("machine", "accel", t.Machine.Accel, string(t.accel))
+	r.Settings = append(t.settings, t.learnt.Settings...)
+	r.EnvID = results.EnvID(r.Host, r.Accel)
+	r.SoftwareID = results.SoftwareID(r.Guest, r.Images, r.Server, lab.Version())
+	t.judge(ctx, &r, err)
+	wall := time.Since(t.started).Seconds()
+	r.WallSeconds = &wall
+	if t.done != nil {
+		work, overhead := t.done.GuestSeconds, wall-t.done.GuestSeconds
+		r.GuestSeconds, r.OverheadSeconds = &work, &overhead
+	}
+	return r
+}
+
+// judge gives the result its status. Metrics of a trial that was not measured to its end stay in the events, and are
+// taken out of the result, so that no part of a trial is ever read as the whole.
+func (t *trial) judge(ctx context.Context, r *results.Result, err error) {
+	var job *lab.JobError
+	switch {
+	case err == nil && t.done != nil:
+		r.Status, r.Reason, r.Evidence = t.done.Status, t.done.Reason, t.done.Evidence
+	case context.Cause(ctx) != nil:
+		r.Status, r.Reason = results.StatusInterrupted, context.Cause(ctx).Error()
+	case errors.As(err, &job):
+		r.Status, r.Reason, r.Evidence, r.ErrorKind = results.StatusFailed, job.Reason, job.Evidence, "job"
+	default:
+		r.Status, r.Reason, r.ErrorKind = results.StatusLost, err.Error(), kindOf(err)
+		var boot *lab.BootError
+		if errors.As(err, &boot) {
+			r.Evidence = boot.Console
+		}
+	}
+	if r.Status != results.StatusOK && r.Status != results.StatusInvalid {
+		r.Metrics, r.Histograms = nil, nil
+	}
+}
+
+// HostFacts is what results keep of a hypervisor's host.
+func HostFacts(i hypervisor.Info) results.HostFacts {
+	return results.HostFacts{
+		Kernel: i.Kernel, Arch: i.Arch, CPUModel: i.CPUModel, CPUs: i.CPUs, MemoryBytes: i.MemoryBytes,
+		LibvirtVersion: i.LibvirtVersion.String(), QEMUVersion: i.QEMUVersion, MachineType: i.MachineType, Mode: string(i.Mode),
+		PlatterVersion: lab.Version(),
+	}
+}
+
+// blockStats keeps what the hypervisor itself counted for each data disk during the job.
+func (t *trial) blockStats(ctx context.Context, machine Machine, before map[string]hypervisor.BlockStats) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	after, err := machine.BlockStats(ctx)
+	if err != nil || before == nil {
+		return
+	}
+	for _, d := range t.Disks {
+		a, b := after[d.Serial], before[d.Serial]
+		delta := func(after, before uint64) *float64 { v := float64(after) - float64(before); return &v }
+		t.probes = append(t.probes, results.Probe{Name: "hypervisor_block_stats", When: "after", Note: "disk " + d.Name, Values: map[string]*float64{
+			"reads_total": delta(a.ReadRequests, b.ReadRequests), "read_bytes": delta(a.ReadBytes, b.ReadBytes),
+			"writes_total": delta(a.WriteRequests, b.WriteRequests), "written_bytes": delta(a.WriteBytes, b.WriteBytes),
+			"flushes_total": delta(a.FlushRequests, b.FlushRequests),
+		}})
+	}
+}

@@ -1,0 +1,206 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"platter/guest"
+	"platter/lab"
+	"platter/lab/remote"
+	"platter/results"
+	"platter/results/store"
+)
+
+const (
+	guestBinaryPath = "/run/platter/bin/platter-guest"
+	guestJobPath    = "/run/platter/job.json"
+	uploadTimeout   = 60 * time.Second // before scaling
+	fetchTimeout    = 30 * time.Second // before scaling
+)
+
+// trial is the state of one attempt at one trial.
+type trial struct {
+	*run
+	lab.Trial
+	dir     *store.TrialDir
+	attempt int
+	started time.Time
+
+	bootSeconds *float64
+	disks       []results.DiskFacts
+	settings    []results.Setting
+	collected
+}
+
+// carryOut runs the trial and returns its result, whatever happened.
+func (t *trial) carryOut(ctx context.Context) results.Result {
+	undo := cleanup{log: t.Log}
+	err := t.steps(ctx, &undo)
+	if left := undo.run(ctx); left != nil {
+		t.flags = append(t.flags, results.Flag{Name: "left_behind", Detail: left.Error()})
+	}
+	return t.result(ctx, err)
+}
+
+func (t *trial) steps(ctx context.Context, undo *cleanup) error {
+	t.phase("volumes")
+	data, err := t.volumes(ctx, undo)
+	if err != nil {
+		return err
+	}
+	t.phase("boot")
+	machine, session, err := t.boot(ctx, undo, data)
+	if err != nil {
+		return err
+	}
+	t.phase("upload")
+	if err := t.upload(ctx, session); err != nil {
+		return err
+	}
+	before, _ := machine.BlockStats(ctx)
+	followErr := t.follow(ctx, machine, session)
+	t.blockStats(ctx, machine, before)
+	return errors.Join(followErr, t.bringHome(ctx, session))
+}
+
+// upload puts the guest binary and the job into the guest and proves that the binary runs there.
+func (t *trial) upload(ctx context.Context, session *remote.Session) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(float64(uploadTimeout)*t.scale()))
+	defer cancel()
+	client, err := session.Client(ctx)
+	if err != nil {
+		return &lab.InfraError{What: "reach the guest", Err: err}
+	}
+	binary, err := os.Open(t.guest.path)
+	if err != nil {
+		return &lab.InfraError{What: "read the guest binary", Err: err}
+	}
+	defer binary.Close()
+	if err := client.Upload(ctx, guestBinaryPath, t.guest.size, 0o755, binary); err != nil {
+		return &lab.InfraError{What: "upload the guest binary", Err: err}
+	}
+	job := t.Job
+	job.Build = lab.Version()
+	job.Server.Serial = serverSerial
+	document, err := guest.EncodeJob(job)
+	if err != nil {
+		return &lab.InfraError{What: "write the job", Err: err}
+	}
+	t.keep("effective/job.json", document)
+	if err := client.Upload(ctx, guestJobPath, int64(len(document)), 0o600, bytes.NewReader(document)); err != nil {
+		return &lab.InfraError{What: "upload the job", Err: err}
+	}
+	if _, err := client.Probe(ctx, guestBinaryPath, "version"); err != nil {
+		return &lab.InfraError{What: "run the guest binary", Err: err}
+	}
+	if err := client.Run(ctx, []string{guestBinaryPath, "run", "--job", guestJobPath, "--dir", guestDir, "--detach"}, nil, nil, nil); err != nil {
+		return &lab.InfraError{What: "start the job", Err: err}
+	}
+	return nil
+}
+
+// follow reads the guest's events until Done, while it watches that the machine lives. On a cancelled context the agent
+// is asked to stop in order, so that what was measured so far comes home.
+func (t *trial) follow(ctx context.Context, machine Machine, session *remote.Session) error {
+	lines, err := t.dir.Events()
+	if err != nil {
+		return &lab.InfraError{What: "keep the guest's events", Err: err}
+	}
+	defer lines.Close()
+	t.decoder = guest.NewDecoder(nil, lab.Version())
+	t.lines = lines
+
+	following, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	go t.watch(following, machine, stop)
+	defer context.AfterFunc(ctx, func() { t.interrupt(following, session, stop) })()
+
+	argv := func(offset int64) []string {
+		return []string{guestBinaryPath, "follow", "--dir", guestDir, "--offset", fmt.Sprint(offset)}
+	}
+	err = session.Follow(following, argv, writerFunc(t.line))
+	if t.done != nil {
+		return t.doneError(ctx)
+	}
+	if cause := context.Cause(following); cause != nil {
+		return cause
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return &lab.InfraError{What: "follow the guest", Err: errors.Join(err, t.decoder.End())}
+}
+
+// interruptGrace is how long an interrupted agent may take to stop its server and say so, before scaling.
+const interruptGrace = 10 * time.Second
+
+// interrupt asks the agent to stop and bounds the wait for its Done.
+func (t *trial) interrupt(ctx context.Context, session *remote.Session, stop context.CancelCauseFunc) {
+	grace := interruptGrace
+	time.AfterFunc(grace, func() { stop(errInterrupted) })
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	client, err := session.Client(ctx)
+	if err != nil {
+		return
+	}
+	if err := client.Run(ctx, []string{guestBinaryPath, "stop", "--dir", guestDir}, nil, nil, nil); err != nil {
+		t.Log.Warn("stop the guest agent", "error", err)
+	}
+}
+
+var errInterrupted = errors.New("interrupted before the guest could finish")
+
+// watchEvery is how often the machine's state is asked for; a dead machine is known within that time.
+const watchEvery = 2 * time.Second
+
+// watch ends following when the machine is no longer running: a crashed guest or a host disk that is full.
+func (t *trial) watch(ctx context.Context, machine Machine, stop context.CancelCauseFunc) {
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if err := alive(machine)(ctx); err != nil && ctx.Err() == nil {
+			stop(&lab.InfraError{What: "the machine stopped under the job", Err: err})
+			return
+		}
+	}
+}
+
+// bringHome fetches the guest's files while the machine still answers.
+func (t *trial) bringHome(ctx context.Context, session *remote.Session) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(float64(fetchTimeout)*t.scale()))
+	defer cancel()
+	if t.done == nil {
+		return nil // nothing was announced as complete
+	}
+	client, err := session.Client(ctx)
+	if err != nil {
+		return &lab.InfraError{What: "reach the guest for its files", Err: err}
+	}
+	if err := t.fetch(ctx, client); err != nil {
+		return &lab.InfraError{What: "bring the guest's files home", Err: err}
+	}
+	return nil
+}
+
+func (t *trial) phase(name string) {
+	t.emit(lab.RunEvent{Kind: lab.PhaseStarted, Trial: t.Name, TrialID: t.ID, Index: t.Index + 1, Attempt: t.attempt, Phase: name})
+}
+
+type writerFunc func([]byte) error
+
+func (f writerFunc) Write(p []byte) (int, error) {
+	if err := f(p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
