@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -30,7 +32,7 @@ func newLink(t *testing.T, delay time.Duration) *link {
 	near, nearName := openTun(t)
 	far, farName := openTun(t)
 	run(t, "ip", "netns", "add", l.namespace)
-	t.Cleanup(func() { run(t, "ip", "netns", "del", l.namespace) })
+	t.Cleanup(func() { l.remove(t) })
 	run(t, "ip", "link", "set", farName, "netns", l.namespace)
 	for _, command := range []string{
 		"addr add 10.231.77.1/30 dev " + nearName, "link set " + nearName + " up txqueuelen 5000",
@@ -41,6 +43,21 @@ func newLink(t *testing.T, delay time.Duration) *link {
 	l.carry(near, far, delay)
 	l.carry(far, near, delay)
 	return l
+}
+
+// remove ends what still runs in the namespace: servers of connections whose
+// end they could not hear of.
+func (l *link) remove(t *testing.T) {
+	pids, err := exec.Command("ip", "netns", "pids", l.namespace).Output()
+	if err != nil {
+		t.Error(err)
+	}
+	for _, field := range strings.Fields(string(pids)) {
+		if pid, err := strconv.Atoi(field); err == nil {
+			unix.Kill(pid, unix.SIGKILL)
+		}
+	}
+	run(t, "ip", "netns", "del", l.namespace)
 }
 
 func openTun(t *testing.T) (*os.File, string) {
