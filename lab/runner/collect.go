@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"platter/guest"
@@ -116,6 +117,8 @@ func (t *trial) doneError(ctx context.Context) error {
 			return cause
 		}
 		return &lab.InfraError{What: "the guest agent was stopped", Err: errInterrupted}
+	case results.StatusLost:
+		return &lab.InfraError{What: "guest", Err: errors.New(t.done.Reason)}
 	}
 	return &lab.JobError{Reason: t.done.Reason, Evidence: t.done.Evidence}
 }

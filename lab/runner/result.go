@@ -58,6 +58,8 @@ func (t *trial) judge(ctx context.Context, r *results.Result, err error) {
 		var boot *lab.BootError
 		if errors.As(err, &boot) {
 			r.Evidence = boot.Console
+		} else if t.done != nil {
+			r.Evidence = t.done.Evidence
 		}
 	}
 	if r.Status != results.StatusOK && r.Status != results.StatusInvalid {
