@@ -17,6 +17,7 @@ type Options struct {
 	Filter   map[string][]string // factor → levels to keep
 	Metrics  []string            // metric names to show instead of the headline ones
 	Baseline string              // level of the columns that others are compared against; default: the first
+	Anyway   bool                // compare even what differs in accelerator, cache mode, durability, size or version
 }
 
 // NothingError says that there is nothing to show: no folder, no trial, or nothing left by the filter.
@@ -50,7 +51,7 @@ func Build(folders []Folder, o Options) (*Model, error) {
 	if len(c.trials)+len(c.missing) == 0 {
 		return nil, &NothingError{"the runs have no trial" + map[bool]string{true: " that the filter keeps"}[len(o.Filter) > 0]}
 	}
-	b := builder{collection: c, notes: &notes{}}
+	b := builder{collection: c, notes: &notes{}, anyway: o.Anyway}
 	if err := b.layOut(o); err != nil {
 		return nil, err
 	}
@@ -67,6 +68,8 @@ type builder struct {
 	rowSet  []string
 	colSet  []string
 	notes   *notes
+	facts   cellFacts
+	anyway  bool
 }
 
 // filter keeps the trials whose levels are asked for.
@@ -205,6 +208,7 @@ func (b *builder) model(o Options) (*Model, error) {
 	for _, cell := range m.Cells {
 		m.Counts.add(cell.Counts)
 	}
+	b.facts = gatherFacts(b.trials, b.columns)
 	tables, err := b.tables(o.Metrics)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,8 @@ type fact struct {
 	value string
 	// owners are the factors that may change it: when one of them varies, a difference here is a declared one.
 	owners []string
+	// critical facts change numbers so much that cells which differ in them are not compared, unless it was declared.
+	critical bool
 }
 
 var (
@@ -39,7 +41,7 @@ func factsOf(r results.Result) []fact {
 	var facts []fact
 	add := func(owners []string, name, value string) {
 		if value != "" {
-			facts = append(facts, fact{name, oneLine(value), owners})
+			facts = append(facts, fact{name: name, value: oneLine(value), owners: owners, critical: isCritical(name)})
 		}
 	}
 	add(nil, "accelerator", r.Accel)
@@ -55,12 +57,15 @@ func factsOf(r results.Result) []fact {
 		add(nil, "guest kernel", g.Kernel)
 		add(nil, "guest architecture", g.Arch)
 		add(ownMachine, "guest processors", count(g.CPUs))
-		add(ownMachine, "guest memory", size(g.MemoryBytes))
+		// What the kernel leaves of the memory varies a little from boot to boot.
+		add(ownMachine, "guest memory", size(g.MemoryBytes/memoryStep*memoryStep))
 	}
 	for _, image := range r.Images {
 		add(ownServer, "image "+image.Name, shortDigest(image.Digest))
 	}
 	for _, d := range r.Disks {
+		add(ownStorage, "disk "+d.Name+" size", size(d.SizeBytes))
+		add(ownStorage, "disk "+d.Name+" cache", d.CacheEffective)
 		add(ownStorage, "disk "+d.Name, describeDisk(d))
 	}
 	if s := r.Storage; s != nil {
@@ -79,6 +84,8 @@ func factsOf(r results.Result) []fact {
 	}
 	return facts
 }
+
+const memoryStep = 64 << 20
 
 func count(n int) string {
 	if n == 0 {
@@ -101,7 +108,7 @@ func shortDigest(digest string) string {
 }
 
 func describeDisk(d results.DiskFacts) string {
-	parts := []string{d.Kind, size(d.SizeBytes), d.Bus, "cache " + d.CacheEffective, "io " + d.IOEffective, "preallocation " + d.Preallocation}
+	parts := []string{d.Kind, d.Bus, "io " + d.IOEffective, "preallocation " + d.Preallocation}
 	if d.LogicalBlockBytes != nil && d.PhysicalBlockBytes != nil {
 		parts = append(parts, fmt.Sprintf("blocks %d/%d", *d.LogicalBlockBytes, *d.PhysicalBlockBytes))
 	}
@@ -112,6 +119,16 @@ func describeDisk(d results.DiskFacts) string {
 		parts = append(parts, d.Model)
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" || strings.HasSuffix(p, " ") }), ", ")
+}
+
+// isCritical names the facts of which a comparison must not be blind: accelerator, durability class, size and cache mode
+// of disks, processors of the machine, version of the server.
+func isCritical(name string) bool {
+	switch name {
+	case "accelerator", "durability", "server", "guest processors":
+		return true
+	}
+	return strings.HasPrefix(name, "disk ") && (strings.HasSuffix(name, " size") || strings.HasSuffix(name, " cache"))
 }
 
 // compareFacts splits facts into those that all trials share and those that differ. Only valid trials are asked: the

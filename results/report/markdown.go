@@ -69,6 +69,9 @@ func markdownTables(b *strings.Builder, m *Model, keep func(Entry) bool) {
 		if len(lines) > 0 {
 			fmt.Fprintf(b, "**%s** (%s)\n\n| %s | %s | n | median | 95%% interval | against %s |\n| --- | --- | ---: | ---: | ---: | --- |\n%s\n",
 				md(heading(t)), judgedBy(t), md(join(m.Rows)), md(join(m.Columns)), md(m.Baseline), strings.Join(lines, ""))
+			if means := meansText(t); len(means) > 0 {
+				fmt.Fprintf(b, "Geometric mean of the ratios: %s\n\n", md(strings.Join(means, "; ")))
+			}
 		}
 	}
 }

@@ -90,6 +90,14 @@ type Table struct {
 	Labels   map[string]string  `json:"labels,omitempty"`
 	Headline bool               `json:"headline"` // shown without asking
 	Rows     []TableRow         `json:"rows"`
+	Means    []ColumnMean       `json:"means,omitempty"` // where there are several rows to join
+}
+
+// ColumnMean is the geometric mean, over the rows, of a column's ratios to the baseline. Rows without a ratio are
+// counted and never filled.
+type ColumnMean struct {
+	Column string `json:"column"`
+	stats.Mean
 }
 
 // TableRow holds one entry a column, in the order of the columns.

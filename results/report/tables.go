@@ -20,7 +20,6 @@ type samples struct {
 type cellSamples struct {
 	values  []float64
 	trials  []string
-	accels  map[string]bool
 	reasons []string // why values are null
 }
 
@@ -93,7 +92,7 @@ func (b *builder) gather() []*samples {
 func (s *samples) add(place [2]string, t *trial, metric results.Metric) {
 	cell := s.cells[place]
 	if cell == nil {
-		cell = &cellSamples{accels: map[string]bool{}}
+		cell = &cellSamples{}
 		s.cells[place] = cell
 	}
 	if metric.Value == nil {
@@ -103,7 +102,6 @@ func (s *samples) add(place [2]string, t *trial, metric results.Metric) {
 		return
 	}
 	cell.values, cell.trials = append(cell.values, *metric.Value), append(cell.trials, t.id)
-	cell.accels[t.accel] = true
 }
 
 func metricNames(series []*samples) []string {
@@ -124,8 +122,11 @@ func (b *builder) table(s *samples, headline bool) Table {
 			cell := s.at(row, column)
 			entry := Entry{Column: column, Trials: cell.trials, Summary: stats.Summarize(cell.values)}
 			if b.base != "" && column != b.base {
-				comparison := compareCells(base, cell, s.info)
+				comparison, override := b.compare(row, column, base, cell, s.info)
 				entry.Comparison = &comparison
+				if headline && override != "" {
+					entry.Notes = b.notes.attach(entry.Notes, "compared_anyway", "compared anyway, as asked, although "+override)
+				}
 			}
 			if headline {
 				b.noteEntry(&entry, cell)
@@ -134,7 +135,26 @@ func (b *builder) table(s *samples, headline bool) Table {
 		}
 		t.Rows = append(t.Rows, line)
 	}
+	if len(b.rowSet) > 1 && b.base != "" && s.info.Direction != results.Neutral {
+		t.Means = b.means(t)
+	}
 	return t
+}
+
+// means joins each column's ratios.
+func (b *builder) means(t Table) []ColumnMean {
+	var means []ColumnMean
+	for i, column := range b.colSet {
+		if column == b.base {
+			continue
+		}
+		var ratios []*float64
+		for _, row := range t.Rows {
+			ratios = append(ratios, row.Entries[i].Comparison.Ratio)
+		}
+		means = append(means, ColumnMean{column, stats.GeometricMean(ratios)})
+	}
+	return means
 }
 
 func (s *samples) at(row, column string) *cellSamples {
@@ -142,22 +162,6 @@ func (s *samples) at(row, column string) *cellSamples {
 		return cell
 	}
 	return &cellSamples{}
-}
-
-// compareCells refuses what must never be compared: numbers from different accelerators.
-func compareCells(base, other *cellSamples, info results.MetricInfo) stats.Comparison {
-	accels := map[string]bool{}
-	for accel := range base.accels {
-		accels[accel] = true
-	}
-	for accel := range other.accels {
-		accels[accel] = true
-	}
-	if len(accels) > 1 {
-		return stats.Comparison{NBase: len(base.values), NOther: len(other.values), ToleranceRatio: info.ToleranceRatio,
-			Verdict: stats.NotComparable, Reason: "the accelerators differ: " + join(sorted(accels))}
-	}
-	return stats.Compare(base.values, other.values, stats.Question{Direction: info.Direction, ToleranceRatio: info.ToleranceRatio})
 }
 
 // noteEntry makes a footnote of values that are not there. The summary's own warnings (no interval, no value) need none:

@@ -31,6 +31,9 @@ func (p *page) table(t Table) {
 	for _, line := range lines {
 		p.WriteString(strings.TrimRight("  "+line, " ") + "\n")
 	}
+	if means := meansText(t); len(means) > 0 {
+		p.indented("", "geometric mean of the ratios against "+p.m.Baseline+": "+strings.Join(means, "; "), 2)
+	}
 	p.WriteString("\n")
 }
 

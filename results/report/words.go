@@ -203,3 +203,27 @@ func (m *Model) roundsToDecide() int {
 	}
 	return rounds
 }
+
+// meansText says what all rows come to together: "xfs -7.4% (3 of 4 rows)".
+func meansText(t Table) []string {
+	var lines []string
+	for _, m := range t.Means {
+		ratio := "n/a"
+		if m.Ratio != nil {
+			ratio = results.FormatChange(*m.Ratio)
+		}
+		lines = append(lines, fmt.Sprintf("%s %s (%d of %d rows)", m.Column, ratio, m.K, m.M))
+	}
+	return lines
+}
+
+// Compared reports whether any headline comparison had values on both sides. A comparison of runs that have nothing in
+// common must not end well.
+func (m *Model) Compared() bool {
+	for _, f := range findings(m) {
+		if c := f.entry.Comparison; c.NBase > 0 && c.NOther > 0 {
+			return true
+		}
+	}
+	return false
+}
