@@ -214,6 +214,7 @@ func (b *builder) model(o Options) (*Model, error) {
 		return nil, err
 	}
 	m.Tables = tables
+	m.Claims = b.claims()
 	m.Lab = b.lab()
 	m.Held, m.Differs = compareFacts(b.trials, b.varying, cellName)
 	m.Trials = b.list()

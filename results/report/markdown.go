@@ -27,6 +27,12 @@ func writeMarkdown(w io.Writer, m *Model, _ Style) error {
 		return e.Comparison != nil && slices.Contains([]stats.Verdict{stats.Improved, stats.Regressed, stats.Suspect}, e.Comparison.Verdict)
 	}
 	markdownTables(&b, m, changed)
+	for _, claim := range m.Claims {
+		fmt.Fprintf(&b, "- %s\n", md(claim.Line()))
+	}
+	if len(m.Claims) > 0 {
+		b.WriteString("\n")
+	}
 	b.WriteString("<details><summary>All cells</summary>\n\n")
 	full := b.Len()
 	markdownTables(&b, m, func(Entry) bool { return true })

@@ -29,14 +29,15 @@ type Model struct {
 	Columns  []string `json:"columns"` // factors that make columns
 	Baseline string   `json:"baseline,omitempty"`
 
-	Counts  Counts       `json:"counts"`
-	Cells   []Cell       `json:"cells"`
-	Tables  []Table      `json:"tables"`
-	Lab     Lab          `json:"lab"`
-	Held    []Fact       `json:"held_equal"`
-	Differs []Difference `json:"differs"`
-	Trials  []Trial      `json:"trials"`
-	Notes   []Note       `json:"notes"`
+	Counts  Counts        `json:"counts"`
+	Cells   []Cell        `json:"cells"`
+	Tables  []Table       `json:"tables"`
+	Claims  []ClaimResult `json:"claims"`
+	Lab     Lab           `json:"lab"`
+	Held    []Fact        `json:"held_equal"`
+	Differs []Difference  `json:"differs"`
+	Trials  []Trial       `json:"trials"`
+	Notes   []Note        `json:"notes"`
 
 	Problems []string `json:"problems"` // files that could not be used; not empty means a partial report
 	Again    []string `json:"again"`    // command lines that would run the same again

@@ -14,6 +14,7 @@ type plan struct {
 	Seed     uint64   `json:"seed"`
 	Rounds   int      `json:"rounds"`
 	Factors  []Factor `json:"factors"`
+	Claims   []claim  `json:"claims"`
 	Notes    []string `json:"notes"`
 	Trials   []struct {
 		ID      string            `json:"id"`

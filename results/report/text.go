@@ -29,6 +29,7 @@ func writeText(w io.Writer, m *Model, s Style) error {
 			p.table(t)
 		}
 	}
+	p.claims()
 	p.facts()
 	p.failures()
 	p.notes()
@@ -49,6 +50,15 @@ func (p *page) head() {
 	}
 	p.field("Trials", counts)
 	p.WriteString("\n")
+}
+
+func (p *page) claims() {
+	for i, claim := range p.m.Claims {
+		p.field(map[bool]string{true: "Claims"}[i == 0], claim.Line())
+	}
+	if len(p.m.Claims) > 0 {
+		p.WriteString("\n")
+	}
 }
 
 // facts prints what was held equal and what was not.

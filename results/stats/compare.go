@@ -35,6 +35,7 @@ type Comparison struct {
 	P              *float64  `json:"p"`          // Mann–Whitney, two-sided, exact up to n = 50 a side
 	AdjustedP      *float64  `json:"adjusted_p"` // after Holm within the family; set by Family
 	SmallestP      *float64  `json:"smallest_p"` // the least p these two n can give
+	Spread         *float64  `json:"spread"`     // standard deviation of logarithms within the sides; close to the CV
 	ToleranceRatio float64   `json:"tolerance_ratio"`
 	Verdict        Verdict   `json:"verdict"`
 	Reason         string    `json:"reason"`                // the verdict in words
@@ -70,6 +71,7 @@ func Compare(base, other []float64, q Question) Comparison {
 		c.Low, c.High = finite(math.Exp(shifts[k-1])), finite(math.Exp(shifts[len(shifts)-k]))
 	}
 	spread := pooledDeviation(logBase, logOther)
+	c.Spread = finite(spread)
 	c.SmallestChange = smallestChange(spread, c.NBase, c.NOther)
 	c.judge(q, spread)
 	return c

@@ -74,14 +74,23 @@ func sides(n1, n2 int) string {
 // Decided reports whether the trials settled the question.
 func (v Verdict) Decided() bool { return v == Regressed || v == Improved || v == Unchanged }
 
-// neededN estimates how many trials a side would put the whole interval on one side of every bound, if the estimate and
-// the spread stay what they are: the half width t·s·√(2/n)/√0.955 must fit between the estimate and the nearest bound.
-// 0.955 is the efficiency of Mann–Whitney against t. It is nil when the spread is unknown or more than 100 are needed.
+// neededN is how many trials a side would put the whole interval on one side of both bounds of the tolerance.
 func neededN(ratio, spread, worst, best float64) *int {
+	return TrialsToDecide(ratio, spread, worst, best)
+}
+
+// TrialsToDecide estimates how many trials a side would keep the whole interval of a ratio clear of every bound, if the
+// estimate and the spread (standard deviation of logarithms within a side) stay what they are: the half width
+// t·s·√(2/n)/√0.955 must fit between the estimate and the nearest bound. It is nil when the spread is not known or more
+// than 100 would be needed.
+func TrialsToDecide(ratio, spread float64, bounds ...float64) *int {
 	if math.IsNaN(spread) {
 		return nil
 	}
-	room := min(math.Abs(math.Log(ratio/worst)), math.Abs(math.Log(ratio/best)))
+	room := math.Inf(1)
+	for _, bound := range bounds {
+		room = min(room, math.Abs(math.Log(ratio/bound)))
+	}
 	const most = 100
 	for n := MinIntervalN; n <= most; n++ {
 		half := student(1-Alpha/2, 2*n-2) * spread * math.Sqrt(2/float64(n)/efficiency)

@@ -1,0 +1,357 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"platter/results"
+	"platter/results/stats"
+)
+
+// Judgement is what results say about one side of a claim.
+type Judgement string
+
+// The judgements. NotReproduced is for sizes and for claims of equality, which have no reverse.
+const (
+	Reproduced    Judgement = "reproduced"
+	Reversed      Judgement = "reversed"
+	NotReproduced Judgement = "not_reproduced"
+	CannotTell    Judgement = "cannot_tell"
+)
+
+// ClaimResult is a claim of the study beside what the trials say. A side the claim is silent on is empty.
+type ClaimResult struct {
+	ID        string    `json:"id"`
+	Text      string    `json:"text"`
+	Source    string    `json:"source,omitempty"`
+	Metric    string    `json:"metric"`
+	Levels    []string  `json:"levels"`              // best to worst, as claimed
+	Direction Judgement `json:"direction,omitempty"` // the first is better than the last; or none differs, where equality is claimed
+	Order     Judgement `json:"order,omitempty"`     // each is better than the next, where there are three or more
+	Magnitude Judgement `json:"magnitude,omitempty"` // the published ratio, or the largest difference claimed
+	Published *float64  `json:"published_ratio"`     // first over second level
+	Ratio     *float64  `json:"ratio"`               // ours, first over second level
+	Low       *float64  `json:"low"`
+	High      *float64  `json:"high"`
+	NeededN   *int      `json:"needed_n"` // trials a side that would decide what is open
+	Reason    string    `json:"reason"`   // why it cannot be told, or what was compared
+}
+
+// claim is a claim as plan.json holds it.
+type claim struct {
+	ID     string            `json:"id"`
+	Text   string            `json:"text"`
+	Metric string            `json:"metric"`
+	Step   string            `json:"step"`
+	Where  map[string]string `json:"where"`
+	Order  []string          `json:"order"`
+	Equal  bool              `json:"equal"`
+	Within *float64          `json:"within"`
+	Factor string            `json:"factor"`
+	Ratio  *float64          `json:"ratio"`
+	Source string            `json:"source"`
+}
+
+// claims judges every claim of the plans.
+func (b *builder) claims() []ClaimResult {
+	var out []ClaimResult
+	for _, p := range b.plans {
+		for _, c := range p.Claims {
+			out = append(out, b.judge(c))
+		}
+	}
+	return out
+}
+
+// stratum is one combination of everything that a claim leaves open: other factors, step, labels.
+type stratum struct {
+	name   string
+	values map[string][]float64 // level → one value a trial
+}
+
+// judge judges one claim in each stratum and joins the judgements.
+func (b *builder) judge(c claim) ClaimResult {
+	info, _ := results.LookupMetric(c.Metric)
+	out := ClaimResult{ID: c.ID, Text: oneLine(c.Text), Source: oneLine(c.Source), Metric: c.Metric, Levels: c.Order, Published: c.Ratio}
+	strata := b.strata(c)
+	if len(strata) == 0 || len(c.Order) < 2 {
+		return out.cannot("no valid trial has " + c.Metric)
+	}
+	var judged []ClaimResult
+	for _, s := range strata {
+		judged = append(judged, judgeStratum(c, out, s, info))
+	}
+	if len(judged) == 1 {
+		return judged[0]
+	}
+	return joinStrata(out, judged, strata)
+}
+
+func (r ClaimResult) cannot(reason string) ClaimResult {
+	r.Direction, r.Reason = CannotTell, reason
+	return r
+}
+
+// strata sorts the values of a claim's metric.
+func (b *builder) strata(c claim) []*stratum {
+	byName := map[string]*stratum{}
+	for _, t := range b.trials {
+		if t.status != results.StatusOK || !slices.Contains(c.Order, t.factors[c.Factor]) || !holds(t, c.Where) {
+			continue
+		}
+		for _, m := range t.metrics {
+			if m.Name != c.Metric || m.Value == nil || c.Step != "" && m.Step != c.Step {
+				continue
+			}
+			name := b.stratumName(t, c, m)
+			s := byName[name]
+			if s == nil {
+				s = &stratum{name: name, values: map[string][]float64{}}
+				byName[name] = s
+			}
+			level := t.factors[c.Factor]
+			s.values[level] = append(s.values[level], *m.Value)
+		}
+	}
+	return slices.SortedFunc(maps.Values(byName), func(x, y *stratum) int { return cmp.Compare(x.name, y.name) })
+}
+
+func holds(t *trial, where map[string]string) bool {
+	for factor, level := range where {
+		if t.factors[factor] != level {
+			return false
+		}
+	}
+	return true
+}
+
+// stratumName names what a claim leaves open.
+func (b *builder) stratumName(t *trial, c claim, m results.Metric) string {
+	var parts []string
+	for _, f := range b.varying {
+		if _, fixed := c.Where[f.Name]; !fixed && f.Name != c.Factor {
+			parts = append(parts, t.factors[f.Name])
+		}
+	}
+	if c.Step == "" && m.Step != "" {
+		parts = append(parts, m.Step)
+	}
+	if labels := labelsText(m.Labels); labels != "" {
+		parts = append(parts, labels)
+	}
+	return join(parts)
+}
+
+// judgeStratum judges a claim where everything but its own factor is fixed.
+func judgeStratum(c claim, out ClaimResult, s *stratum, info results.MetricInfo) ClaimResult {
+	for _, level := range c.Order {
+		if len(s.values[level]) == 0 {
+			return out.cannot("no valid trial of " + level)
+		}
+	}
+	pair := func(first, second string) stats.Comparison {
+		return stats.Compare(s.values[second], s.values[first], stats.Question{Direction: results.Neutral})
+	}
+	first, last := c.Order[0], c.Order[len(c.Order)-1]
+	headline := pair(first, c.Order[1])
+	out.Ratio, out.Low, out.High = headline.Ratio, headline.Low, headline.High
+	j := judging{out: &out, sign: sign(info)}
+	if c.Equal {
+		within := info.ToleranceRatio
+		if c.Within != nil {
+			within = *c.Within
+		}
+		out.Direction = j.equal(c.Order, pair, max(within, 0.01))
+	} else {
+		out.Direction = j.better(pair(first, last))
+		if len(c.Order) > 2 {
+			out.Order = j.order(c.Order, pair)
+		}
+		if c.Within != nil {
+			out.Magnitude = j.equal(c.Order, pair, *c.Within)
+		}
+	}
+	if c.Ratio != nil && *c.Ratio > 0 {
+		out.Magnitude = j.magnitude(headline, *c.Ratio)
+	}
+	out.Reason = j.reason(len(s.values[first]), len(s.values[last]))
+	return out
+}
+
+// sign is +1 where larger values are better. A neutral metric of a claim is ordered by what costs less.
+func sign(info results.MetricInfo) float64 {
+	if info.Direction == results.HigherBetter || info.Direction == results.Neutral && info.Unit == results.PerSecond {
+		return 1
+	}
+	return -1
+}
+
+// judging collects why a claim stays open while its sides are judged.
+type judging struct {
+	out  *ClaimResult
+	sign float64
+	open bool
+}
+
+// better judges "first is better than second" by the interval of their ratio, whatever its size.
+func (j *judging) better(c stats.Comparison) Judgement {
+	switch {
+	case c.Low != nil && j.sign*math.Log(*c.Low) > 0 && j.sign*math.Log(*c.High) > 0:
+		return Reproduced
+	case c.Low != nil && j.sign*math.Log(*c.Low) < 0 && j.sign*math.Log(*c.High) < 0:
+		return Reversed
+	}
+	j.needs(c, 1)
+	return CannotTell
+}
+
+// order judges each step of an order: one reversed step reverses it, one open step leaves it open.
+func (j *judging) order(levels []string, pair func(a, b string) stats.Comparison) Judgement {
+	all := Reproduced
+	for i := range levels[1:] {
+		switch step := j.better(pair(levels[i], levels[i+1])); {
+		case step == Reversed:
+			all = Reversed
+		case step == CannotTell && all == Reproduced:
+			all = CannotTell
+		}
+	}
+	return all
+}
+
+// equal judges "no two differ by more than within".
+func (j *judging) equal(levels []string, pair func(a, b string) stats.Comparison, within float64) Judgement {
+	all := Reproduced
+	low, high := 1/(1+within), 1+within
+	for i := range levels {
+		for k := i + 1; k < len(levels); k++ {
+			switch c := pair(levels[i], levels[k]); {
+			case c.Low == nil:
+				j.needs(c, low, high)
+				all = worseOf(all, CannotTell)
+			case *c.Low >= low && *c.High <= high: // inside
+			case *c.Low > high || *c.High < low:
+				all = NotReproduced
+			default:
+				j.needs(c, low, high)
+				all = worseOf(all, CannotTell)
+			}
+		}
+	}
+	return all
+}
+
+func worseOf(have, next Judgement) Judgement {
+	if have == NotReproduced {
+		return have
+	}
+	return next
+}
+
+// magnitude judges a published ratio: ours is the same when its whole interval lies within a quarter of the published
+// effect (on the scale of logarithms) or 5 %, whichever is more.
+func (j *judging) magnitude(c stats.Comparison, published float64) Judgement {
+	room := math.Max(math.Log(1.05), math.Abs(math.Log(published))/4)
+	low, high := published*math.Exp(-room), published*math.Exp(room)
+	switch {
+	case c.Low != nil && *c.Low >= low && *c.High <= high:
+		return Reproduced
+	case c.Low != nil && (*c.Low > high || *c.High < low):
+		return NotReproduced
+	}
+	j.needs(c, low, high)
+	return CannotTell
+}
+
+// needs records how many trials would decide.
+func (j *judging) needs(c stats.Comparison, bounds ...float64) {
+	j.open = true
+	if c.Ratio == nil || c.Spread == nil {
+		return
+	}
+	n := stats.TrialsToDecide(*c.Ratio, *c.Spread, bounds...)
+	if n != nil && (j.out.NeededN == nil || *n > *j.out.NeededN) {
+		j.out.NeededN = n
+	}
+}
+
+func (j *judging) reason(nFirst, nLast int) string {
+	n := fmt.Sprintf("n = %d", nFirst)
+	if nFirst != nLast {
+		n += fmt.Sprintf(" and %d", nLast)
+	}
+	switch {
+	case !j.open:
+		return n
+	case j.out.NeededN != nil:
+		return fmt.Sprintf("%s; about %d trials a side would decide", n, *j.out.NeededN)
+	default:
+		return n + "; more than 100 trials a side would be needed, or the spread is unknown"
+	}
+}
+
+// joinStrata gives a claim that holds over several strata one judgement a side: all must agree.
+func joinStrata(out ClaimResult, judged []ClaimResult, strata []*stratum) ClaimResult {
+	agree := func(side func(ClaimResult) Judgement) Judgement {
+		first := side(judged[0])
+		for _, r := range judged[1:] {
+			if side(r) != first {
+				return CannotTell
+			}
+		}
+		return first
+	}
+	out.Direction = agree(func(r ClaimResult) Judgement { return r.Direction })
+	out.Order = agree(func(r ClaimResult) Judgement { return r.Order })
+	out.Magnitude = agree(func(r ClaimResult) Judgement { return r.Magnitude })
+	var parts []string
+	for i, r := range judged {
+		parts = append(parts, fmt.Sprintf("%s: %s", strata[i].name, r.sides()))
+		if r.NeededN != nil && (out.NeededN == nil || *r.NeededN > *out.NeededN) {
+			out.NeededN = r.NeededN
+		}
+	}
+	out.Reason = strings.Join(parts, "; ")
+	return out
+}
+
+// sides lists the judgements in words: "direction reproduced, magnitude cannot tell".
+func (r ClaimResult) sides() string {
+	var parts []string
+	for _, side := range []struct {
+		name string
+		j    Judgement
+	}{{"direction", r.Direction}, {"order", r.Order}, {"magnitude", r.Magnitude}} {
+		if side.j != "" {
+			parts = append(parts, side.name+" "+strings.ReplaceAll(string(side.j), "_", " "))
+		}
+	}
+	return join(parts)
+}
+
+// Line is a claim in one line, the same in every format.
+func (r ClaimResult) Line() string {
+	line := fmt.Sprintf("%s: %s: %s", r.ID, r.Text, r.sides())
+	if r.Published != nil || r.Ratio != nil {
+		line += " ("
+		if r.Published != nil {
+			line += fmt.Sprintf("published %s/%s %s, ", r.Levels[0], r.Levels[1], results.FormatNumber(*r.Published))
+		}
+		switch {
+		case r.Ratio == nil:
+			line += "ours n/a)"
+		case r.Low == nil:
+			line += "ours " + results.FormatNumber(*r.Ratio) + ")"
+		default:
+			line += fmt.Sprintf("ours %s [%s, %s])", results.FormatNumber(*r.Ratio), results.FormatNumber(*r.Low), results.FormatNumber(*r.High))
+		}
+	}
+	if r.Reason != "" {
+		line += "; " + r.Reason
+	}
+	return line
+}
