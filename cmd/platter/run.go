@@ -60,7 +60,7 @@ func runStudy(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := planner.Check(r.plan, facts); err != nil {
+	if err := errors.Join(planner.Check(r.plan, facts), runner.Check(r.plan, info)); err != nil {
 		return err
 	}
 	run, err := createRun(c, r, info)

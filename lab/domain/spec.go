@@ -87,6 +87,14 @@ func (s Spec) Validate() error {
 	return f.err()
 }
 
+// ValidateDisks reports what is wrong with the disks alone, before the rest of
+// the machine is known; the error is a Faults.
+func (s Spec) ValidateDisks() error {
+	var f Faults
+	s.validateDisks(&f)
+	return f.err()
+}
+
 // validateText refuses characters that XML cannot carry: the encoder would
 // silently replace them and the guest would be told something else.
 func (s Spec) validateText(f *Faults) {

@@ -32,7 +32,9 @@ func (t *trial) boot(ctx context.Context, undo *cleanup, data []domain.Disk) (Ma
 	token := hex.EncodeToString(random)
 
 	began := time.Now()
-	machine, err := t.Host.Start(ctx, t.spec(keys, token, data))
+	spec := t.spec(keys, token, data)
+	spec.Tag = t.tag()
+	machine, err := t.Host.Start(ctx, spec)
 	if err != nil {
 		return nil, nil, &lab.InfraError{What: "start the machine", Err: err}
 	}

@@ -201,7 +201,7 @@ func (l bootLab) bootOurs(ctx context.Context, b *testing.B, i int) float64 {
 		b.Fatal(err)
 	}
 	spec := domain.Spec{
-		Name: benchName("ours", i), CPUs: 2, MemoryBytes: 1 << 30, Kernel: l.kernel, Initramfs: l.initramfs, Cmdline: images.Cmdline(),
+		Name: benchName("ours", i), CPUs: 2, MemoryBytes: 1 << 30, Kernel: l.kernel, Initramfs: l.initramfs,
 		OEMStrings: oemStrings(keys, "bench"), Disks: []domain.Disk{domain.ImageDisk(images.RootSerial, l.root)}, Tag: benchTag(b),
 	}
 	return l.boot(ctx, b, spec, keys, "bench", images.TokenPath)
@@ -227,6 +227,9 @@ func (l bootLab) boot(ctx context.Context, b *testing.B, spec domain.Spec, keys 
 	var err error
 	if spec.Accel, err = l.host.Accel(ctx, "auto"); err != nil {
 		b.Fatal(err)
+	}
+	if spec.Cmdline == "" {
+		spec.Cmdline = cmdline(spec.Accel, nil)
 	}
 	began := time.Now()
 	m, err := l.host.Start(ctx, spec)

@@ -85,7 +85,6 @@ func (t *trial) upload(ctx context.Context, session *remote.Session) error {
 	}
 	job := t.Job
 	job.Build = lab.Version()
-	job.Server.Serial = serverSerial
 	document, err := guest.EncodeJob(job)
 	if err != nil {
 		return &lab.InfraError{What: "write the job", Err: err}
