@@ -113,6 +113,7 @@ func (c *collection) readTrials(folder Folder, p plan, several bool) {
 			result.Server.Variables = nil // hundreds, and no format shows them
 		}
 		cleanAll(&result)
+		c.dropNameless(folder, &result)
 		t := c.compact(result)
 		if several {
 			t.factors[RunFactor] = t.run
@@ -141,6 +142,18 @@ func (c *collection) readTrials(folder Folder, p plan, several bool) {
 			return order
 		}
 		return strings.Compare(a.id, b.id)
+	})
+}
+
+// dropNameless leaves out metrics whose names no format could print as they are. The store refuses such results, but a
+// report must not depend on that.
+func (c *collection) dropNameless(folder Folder, r *results.Result) {
+	r.Metrics = slices.DeleteFunc(r.Metrics, func(m results.Metric) bool {
+		err := results.CheckMetricName(m.Name)
+		if err != nil {
+			c.problem(folder, fmt.Errorf("trial %s: %w; left out", r.TrialID, err))
+		}
+		return err != nil
 	})
 }
 

@@ -21,10 +21,7 @@ func writeCSV(w io.Writer, m *Model, _ Style) error {
 	if err := out.Write(safeCells(header)); err != nil {
 		return err
 	}
-	levels := map[[2]string]map[string]string{}
-	for _, cell := range m.Cells {
-		levels[[2]string{cell.Row, cell.Column}] = cell.Levels
-	}
+	levels := m.levelsOf()
 	for _, t := range m.Tables {
 		for _, row := range t.Rows {
 			for _, e := range row.Entries {
