@@ -110,6 +110,8 @@ func TestTellingLine(t *testing.T) {
 		"xfs label": {"Invalid value thirteenchars for -L option. Label too long.\nUsage: mkfs.xfs\n", "Invalid value thirteenchars for -L option. Label too long."},
 		"btrfs":     {"ERROR: '/tmp/x' is too small to make a usable filesystem\nERROR: minimum size for btrfs filesystem is 114294784\n", "ERROR: '/tmp/x' is too small to make a usable filesystem"},
 		"ext4":      {"mke2fs 1.47.0 (5-Feb-2023)\nThe file /nowhere does not exist and no size was specified.\n", "The file /nowhere does not exist and no size was specified."},
+		"reiserfs option": {"/usr/sbin/mkfs.reiserfs: unrecognized option '--quiet'\nUsage: mkfs.reiserfs [options]  device\n\nOptions:\n\n  -f | --force specified at least once to make reiserfs on whole disk, not block device\n",
+			"/usr/sbin/mkfs.reiserfs: unrecognized option '--quiet'"},
 		"control":   {"\x1berror: bad\x07\n", "error: bad"},
 		"nothing":   {"\n \n", ""},
 		"no reason": {"first\nsecond\n", "first"},

@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	reasonWords = regexp.MustCompile(`(?i)\b(error|invalid|illegal|cannot|can't|could not|couldn't|unable|failed|failure|too|not|no such|denied|must|need|busy|in use|mismatch|unknown|unsupported|exists?|larger|smaller|minimum|maximum|refus\w+|abort\w*|assert\w*)\b`)
+	reasonWords = regexp.MustCompile(`(?i)\b(error|unrecognized|invalid|illegal|cannot|can't|could not|couldn't|unable|failed|failure|too|not|no such|denied|must|need|busy|in use|mismatch|unknown|unsupported|exists?|larger|smaller|minimum|maximum|refus\w+|abort\w*|assert\w*)\b`)
 	noiseLines  = regexp.MustCompile(`(?i)^\s*(usage\b|try |see |where |options?:|\[|/\*|-|\{|for more information|#|mke2fs \d|mkfs\.\w+ .*\(|.* comes with absolutely no warranty)`)
 )
 

@@ -123,10 +123,13 @@ func parseMD(text string) map[string]string {
 		facts["chunk"] = v
 	}
 	if v, ok := facts["Layout"]; ok {
-		facts["layout"] = v
+		// RAID 10 is asked as n2 and answered as near=2.
+		facts["layout"] = mdLayouts.Replace(v)
 	}
 	return facts
 }
+
+var mdLayouts = strings.NewReplacer("near=", "n", "far=", "f", "offset=", "o")
 
 // busyMD asks for the array's state: a new one resyncs, and a RAID 5 rebuilds its last disk.
 func busyMD(ctx context.Context, ex Exec, _ guest.Layout, t Target) (string, error) {

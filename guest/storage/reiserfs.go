@@ -45,9 +45,9 @@ func init() {
 	})
 }
 
-// mkfsReiser passes --quiet: without it the program asks for a confirmation, and nobody answers.
+// mkfsReiser passes -q: without it the program asks for a confirmation, and nobody answers.
 func mkfsReiser(s guest.Storage, t Target) []string {
-	argv := []string{"mkfs.reiserfs", "--quiet"}
+	argv := []string{"mkfs.reiserfs", "-q"}
 	for _, name := range []string{"format", "hash", "journal-size", "transaction-max-size"} {
 		if v := s.Options[name]; v != "" {
 			argv = append(argv, "--"+name, v)
