@@ -37,6 +37,9 @@ type client interface {
 	failures() map[uint16]int64 // errors that were tried again, by number; read after the run
 }
 
+// finisher is a client with work left after its last event that belongs inside the clock.
+type finisher interface{ finish(context.Context) error }
+
 // loop says how many events a load runs, for how long, and how fast they are asked for.
 type loop struct {
 	clients   int
@@ -119,7 +122,7 @@ func (s *Session) runLoad(ctx context.Context, l loop, newClient func(i int) cli
 		go func() {
 			defer done.Done()
 			<-release
-			if err := w.run(ctx); err != nil {
+			if err := w.work(ctx); err != nil {
 				cancel(err)
 			}
 		}()
@@ -186,12 +189,24 @@ func (c *crew) forceEnd(cancel context.CancelCauseFunc) (stop func()) {
 	return func() { t.Stop() }
 }
 
+// work is everything a client does inside the clock.
+func (w *worker) work(ctx context.Context) error {
+	run := w.run
+	if w.crew.plan != nil {
+		run = w.runPlanned
+	}
+	if err := run(ctx); err != nil {
+		return err
+	}
+	if f, ok := w.client.(finisher); ok {
+		return f.finish(ctx)
+	}
+	return nil
+}
+
 // run is the closed loop: the time is looked at only between events, before a ticket is taken, so the last events run to
 // their end and the number of events is exact.
 func (w *worker) run(ctx context.Context) error {
-	if w.crew.plan != nil {
-		return w.runPlanned(ctx)
-	}
 	l := w.crew.loop
 	now := time.Now()
 	for {

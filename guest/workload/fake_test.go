@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"database/sql/driver"
+	"io"
 	"strings"
 	"sync/atomic"
 
@@ -18,6 +19,12 @@ type fakeServer struct {
 }
 
 type fakeConn struct{ server *fakeServer }
+
+type fakeRows struct{}
+
+func (fakeRows) Columns() []string         { return nil }
+func (fakeRows) Close() error              { return nil }
+func (fakeRows) Next([]driver.Value) error { return io.EOF }
 
 type fakeStmt struct {
 	server *fakeServer
