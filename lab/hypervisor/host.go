@@ -39,6 +39,10 @@ type Host struct {
 
 	events *eventHub
 
+	// connecting holds a token while a control connection is made, so that
+	// others wait for that one, but no longer than their context lets them.
+	connecting chan struct{}
+
 	mu       sync.Mutex
 	control  *conn // nil or lost: reconnect before the next call
 	closed   bool
@@ -76,7 +80,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 func newHost(env environment, addr address, asked string, o Options) (*Host, error) {
 	h := &Host{
 		log: o.Log, env: env, addr: addr, asked: asked, storage: o.StorageDir,
-		handshake: handshakeLimit, machines: map[*Machine]struct{}{},
+		handshake: handshakeLimit, connecting: make(chan struct{}, 1), machines: map[*Machine]struct{}{},
 	}
 	if h.log == nil {
 		h.log = slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -124,6 +128,32 @@ func (h *Host) Close() error {
 
 // controlConn is the connection for calls, made anew when the last one was lost.
 func (h *Host) controlConn(ctx context.Context) (*conn, error) {
+	select {
+	case h.connecting <- struct{}{}:
+		defer func() { <-h.connecting }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("connect to %s: %w", h.asked, ctx.Err())
+	}
+	c, err := h.liveControl()
+	if c != nil || err != nil {
+		return c, err
+	}
+	if c, err = h.dialOrStart(ctx); err != nil {
+		return nil, err
+	}
+	h.log.Debug("connected to libvirt", "uri", h.addr.uri(), "socket", c.socket)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		c.leave()
+		return nil, errClosed
+	}
+	h.control, h.info = c, nil // a new daemon may have new capabilities
+	return c, nil
+}
+
+// liveControl is the present connection, nil when there is none.
+func (h *Host) liveControl() (*conn, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -132,13 +162,7 @@ func (h *Host) controlConn(ctx context.Context) (*conn, error) {
 	if h.control != nil && h.control.alive() {
 		return h.control, nil
 	}
-	c, err := h.dialOrStart(ctx)
-	if err != nil {
-		return nil, err
-	}
-	h.log.Debug("connected to libvirt", "uri", h.addr.uri(), "socket", c.socket)
-	h.control, h.info = c, nil // a new daemon may have new capabilities
-	return c, nil
+	return nil, nil
 }
 
 // ask makes a call on the control connection. A call that found the daemon gone

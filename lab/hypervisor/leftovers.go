@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +36,9 @@ const (
 	LeftoverDomain LeftoverKind = "domain"
 	LeftoverRun    LeftoverKind = "run"  // directory with volumes and consoles
 	LeftoverTemp   LeftoverKind = "temp" // half-made file or directory
+	// LeftoverImage is a staged image, a copy that the next run would make
+	// again; it is listed only when everything is asked for.
+	LeftoverImage LeftoverKind = "image"
 )
 
 // Leftover is something of ours that nobody needs.
@@ -58,8 +63,29 @@ func (h *Host) Leftovers(ctx context.Context, scope Scope) ([]Leftover, error) {
 	domains, err := h.leftoverDomains(ctx, scope)
 	runs, runErr := h.leftoverRuns(scope)
 	temps, tempErr := h.leftoverTemps()
-	all := append(append(domains, runs...), temps...)
+	all := slices.Concat(domains, runs, temps)
+	if scope == Everything {
+		all = append(all, h.stagedImages()...)
+	}
 	return all, errors.Join(err, runErr, tempErr)
+}
+
+// stagedName is how Stage names what it keeps.
+var stagedName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*-[0-9a-f]{16}$`)
+
+func (h *Host) stagedImages() []Leftover {
+	entries, err := os.ReadDir(filepath.Join(h.storage, imagesDir))
+	if err != nil {
+		return nil // nothing was ever staged
+	}
+	var found []Leftover
+	for _, e := range entries {
+		if e.Type().IsRegular() && stagedName.MatchString(e.Name()) {
+			path := filepath.Join(h.storage, imagesDir, e.Name())
+			found = append(found, Leftover{Kind: LeftoverImage, Name: e.Name(), Path: path, Reason: "a copy from the image cache", SizeBytes: diskUsage(path)})
+		}
+	}
+	return found
 }
 
 func (h *Host) leftoverDomains(ctx context.Context, scope Scope) ([]Leftover, error) {
@@ -184,81 +210,4 @@ func diskUsage(path string) int64 {
 // globEscape keeps a directory's own special characters out of a pattern.
 func globEscape(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
-}
-
-// Remove removes one leftover, after making sure that it still is what it was
-// when it was found. What is gone is done. Each is independent: an error says
-// nothing about the others.
-func (h *Host) Remove(ctx context.Context, l Leftover) error {
-	var err error
-	switch l.Kind {
-	case LeftoverDomain:
-		err = h.removeDomain(ctx, l)
-	case LeftoverRun:
-		err = h.removeRun(l)
-	case LeftoverTemp:
-		err = h.removeTemp(l)
-	default:
-		err = errors.New("unknown kind")
-	}
-	if err != nil {
-		return fmt.Errorf("remove %s %s: %w", l.Kind, l.Name, err)
-	}
-	return nil
-}
-
-func (h *Host) removeDomain(ctx context.Context, l Leftover) error {
-	m, err := newMachine(h, domain.Spec{Name: l.Name, UUID: l.UUID}, "")
-	if err != nil {
-		return err
-	}
-	m.dom = libvirt.Domain{Name: l.Name, UUID: m.id, ID: -1}
-	tag, ours, err := h.domainTag(ctx, m.dom)
-	if err != nil || !ours {
-		return err
-	}
-	if !sameOwner(tag, l.Tag) {
-		return errors.New("it has another owner by now")
-	}
-	if err := m.findProcess(); err != nil {
-		h.log.Debug("QEMU's process is not visible", "machine", l.Name, "err", err)
-	}
-	if _, err := h.destroyDomain(ctx, m.dom); err != nil {
-		return err
-	}
-	defer m.removeLog()
-	return m.awaitExit(ctx)
-}
-
-func (h *Host) removeRun(l Leftover) error {
-	tag, err := readOwner(h.RunDir(l.Tag.Run))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if !sameOwner(tag, l.Tag) {
-		return errors.New("it has another owner by now")
-	}
-	return h.RemoveRun(l.Tag.Run)
-}
-
-func (h *Host) removeTemp(l Leftover) error {
-	rel, err := filepath.Rel(h.storage, l.Path)
-	base := filepath.Base(l.Path)
-	named := strings.HasPrefix(base, stagePrefix) || strings.HasPrefix(base, newPrefix) || strings.HasPrefix(base, probePrefix)
-	if err != nil || !filepath.IsLocal(rel) || !named {
-		return fmt.Errorf("%s is not a temporary file of ours", l.Path)
-	}
-	return os.RemoveAll(l.Path)
-}
-
-func uuidText(id libvirt.UUID) string {
-	return fmt.Sprintf("%x-%x-%x-%x-%x", id[0:4], id[4:6], id[6:8], id[8:10], id[10:16])
-}
-
-// sameOwner tells whether two tags name the same run of the same process.
-func sameOwner(a, b domain.Tag) bool {
-	return a.Run == b.Run && a.BootID == b.BootID && a.PID == b.PID && a.PIDStart == b.PIDStart
 }

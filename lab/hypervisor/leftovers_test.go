@@ -187,3 +187,32 @@ func TestLeftoverTemps(t *testing.T) {
 		}
 	}
 }
+
+// TestStagedImages: they are copies, so "everything" includes them, and nothing
+// else of the directory.
+func TestStagedImages(t *testing.T) {
+	h := unitHost(t, "")
+	opened := 0
+	path, err := h.Stage(t.Context(), "vmlinuz", digestOf([]byte("k")), opener([]byte("k"), &opened))
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := filepath.Join(filepath.Dir(path), "notes.txt")
+	if err := os.WriteFile(notes, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found := h.stagedImages()
+	if len(found) != 1 || found[0].Path != path {
+		t.Fatalf("found %+v", found)
+	}
+	for range 2 {
+		if err := h.Remove(t.Context(), found[0]); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, other := range []string{notes, "/etc/passwd", "/boot/vmlinuz-0123456789abcdef"} {
+		if err := h.Remove(t.Context(), Leftover{Kind: LeftoverImage, Path: other}); err == nil {
+			t.Errorf("%s was removed", other)
+		}
+	}
+}

@@ -193,7 +193,8 @@ func ours(t *testing.T, h *Host, storage string, scope Scope) []Leftover {
 	}
 	var some []Leftover
 	for _, l := range all {
-		if strings.HasPrefix(l.Path, storage) || l.Tag.Run == "victim" {
+		mine := strings.HasPrefix(l.Path, storage) || l.Tag.Run == "victim"
+		if mine && l.Kind != LeftoverImage {
 			some = append(some, l)
 		}
 	}

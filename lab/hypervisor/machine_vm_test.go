@@ -76,8 +76,10 @@ func TestMachineLife(t *testing.T) {
 
 func awaitConsole(t *testing.T, m *Machine, want string) {
 	t.Helper()
-	for range 300 {
-		text, err := m.Console(t.Context(), 4096)
+	var text []byte
+	for range 1800 { // an emulated guest on a busy host is slow
+		var err error
+		text, err = m.Console(t.Context(), 4096)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +88,7 @@ func awaitConsole(t *testing.T, m *Machine, want string) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Fatalf("the console of %s never said %q; QEMU's log: %s", m.Name(), want, m.QEMULog(2000))
+	t.Fatalf("the console of %s never said %q: %s\nQEMU's log: %s", m.Name(), want, text, m.QEMULog(2000))
 }
 
 // TestGuestPowersOff: a machine that ends by itself is gone for a reason, and

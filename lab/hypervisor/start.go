@@ -93,6 +93,9 @@ func (h *Host) complete(info Info, s domain.Spec) (domain.Spec, error) {
 	if err := check.Validate(); err != nil {
 		return s, fmt.Errorf("start machine %s: %w", s.Name, err)
 	}
+	if s.Accel == domain.KVM && !info.KVM {
+		return s, fmt.Errorf("start machine %s: accelerator kvm: %s", s.Name, info.KVMReason)
+	}
 	if s.CPUs > info.MaxVCPUs && info.MaxVCPUs > 0 {
 		return s, fmt.Errorf("start machine %s: %d CPUs, a machine on this host can have %d", s.Name, s.CPUs, info.MaxVCPUs)
 	}
@@ -149,7 +152,7 @@ func (h *Host) startOnce(ctx context.Context, s domain.Spec) (*Machine, error) {
 	})
 	if err != nil {
 		h.abandon(ctx, m)
-		return nil, &StartError{Name: s.Name, XML: text, Err: portError(err, s.SSHPort)}
+		return nil, &StartError{Name: s.Name, XML: text, Err: m.explain(portError(err, s.SSHPort))}
 	}
 	if err := m.findProcess(); err != nil {
 		h.log.Warn("QEMU's process is not visible", "machine", s.Name, "err", err)
@@ -171,7 +174,17 @@ func (h *Host) abandon(ctx context.Context, m *Machine) {
 	if _, err := h.destroyDomain(ctx, libvirt.Domain{Name: m.spec.Name, UUID: m.id, ID: -1}); err != nil {
 		h.log.Warn("could not make sure that a failed machine is gone", "machine", m.spec.Name, "err", err)
 	}
-	m.removeLog()
+	if h.nameFree(ctx, m.spec.Name) { // else the log is that of another machine
+		m.removeLog()
+	}
+}
+
+// nameFree tells whether no domain has a name.
+func (h *Host) nameFree(ctx context.Context, name string) bool {
+	_, err := ask(ctx, h, "DomainLookupByName", queryLimit, func(lv *libvirt.Libvirt) (libvirt.Domain, error) {
+		return lv.DomainLookupByName(name)
+	})
+	return gone(err)
 }
 
 // portError tells a taken port from other failures. QEMU has only words for
@@ -179,6 +192,18 @@ func (h *Host) abandon(ctx context.Context, m *Machine) {
 func portError(err error, port int) error {
 	if strings.Contains(err.Error(), "Could not set up host forwarding rule") || portTaken(port) {
 		return fmt.Errorf("%w: 127.0.0.1:%d: %w", ErrPortTaken, port, err)
+	}
+	return err
+}
+
+// explain adds what can be done about errors whose cause does not show.
+func (m *Machine) explain(err error) error {
+	hidden := false
+	for _, t := range m.targets {
+		hidden = hidden || t.CommandLine
+	}
+	if hidden && strings.Contains(err.Error(), "Permission denied") {
+		return fmt.Errorf("%w; AppArmor or SELinux may not know of NVMe disks before libvirt 11.5: allow %s/** in /etc/apparmor.d/local/abstractions/libvirt-qemu, or use bus virtio or scsi", err, m.host.storage)
 	}
 	return err
 }
