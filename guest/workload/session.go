@@ -3,7 +3,6 @@ package workload
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"time"
 
@@ -88,7 +87,11 @@ func (s *Session) explain(ctx context.Context, err error) error {
 	case <-time.After(exitGrace):
 		return err
 	case <-ctx.Done():
-		return errors.Join(ctx.Err(), err)
+		select {
+		case <-s.Exited: // which ends watched contexts too
+		default:
+			return err
+		}
 	}
 	if s.ExitErr != nil {
 		if exit := s.ExitErr(); exit != nil {
