@@ -35,7 +35,7 @@ var leftovers = with(documentation, []string{
 	"/usr/lib/systemd", "/usr/lib/tmpfiles.d", "/usr/lib/sysusers.d",
 	"/usr/share/zoneinfo", "/var/cache/*", "/var/log/*", "/var/lib/apt", "/var/lib/dpkg", "/var/lib/systemd", "/var/lib/ucf", "/var/lib/pam",
 	"/var/backups/*", "/tmp/*", "/run/*", "*/__pycache__/*",
-	"/etc/dpkg",
+	"/etc/dpkg", "/etc/alternatives/*.gz",
 })
 
 // with returns the lists joined into a new one.

@@ -8,7 +8,7 @@ import (
 // The names of the files of an image directory.
 const (
 	RootFile      = "root.squashfs" // read-only filesystem, all kinds
-	KernelFile    = "vmlinuz"       // root images only
+	KernelFile    = "kernel"        // root images only
 	InitramfsFile = "initramfs"     // root images only
 	ManifestFile  = "manifest.json"
 )

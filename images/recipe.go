@@ -12,7 +12,7 @@ import (
 // Format is the revision of the way images are built. It is part of every
 // recipe digest: raise it when the builder's output changes for the same
 // recipe, and every cached image is built anew.
-const Format = 1
+const Format = 2
 
 // SourceDateEpoch is the time stamp, in seconds since 1970, given to every
 // file that is newer. It makes two builds of the same packages equal.

@@ -117,7 +117,7 @@ func TestManifest(t *testing.T) {
 	}
 
 	image := Image{Dir: "/c", Manifest: m}
-	if image.Kernel() != "/c/vmlinuz" || image.Initramfs() != "" || image.Root() != "/c/root.squashfs" {
+	if image.Kernel() != "/c/kernel" || image.Initramfs() != "" || image.Root() != "/c/root.squashfs" {
 		t.Errorf("paths are %q, %q, %q", image.Kernel(), image.Initramfs(), image.Root())
 	}
 }

@@ -72,7 +72,7 @@ func makeBoot(ctx context.Context, r images.Recipe, out *rootOutput, dir string,
 		return fmt.Errorf("no package put a kernel into /boot")
 	}
 	progress("writing kernel and initramfs")
-	if err := os.WriteFile(filepath.Join(dir, images.KernelFile), out.kernel, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, images.KernelFile), uncompressKernel(out.kernel), 0o644); err != nil {
 		return err
 	}
 	source := squashfs{ctx: ctx, file: filepath.Join(dir, images.RootFile)}

@@ -78,8 +78,7 @@ func quote(s string) string { return `'` + strings.ReplaceAll(s, `'`, `'\''`) + 
 func squash(file string) []string {
 	return []string{
 		"mksquashfs", "-", file, "-tar", "-noappend", "-quiet", "-no-progress", "-comp", "lz4",
-		"-root-mode", "0755", "-root-uid", "0", "-root-gid", "0",
-		"-root-time", strconv.FormatInt(images.SourceDateEpoch, 10),
+		"-root-mode", "0755", "-root-time", strconv.FormatInt(images.SourceDateEpoch, 10),
 	}
 }
 

@@ -2,6 +2,7 @@ package build
 
 import (
 	"archive/tar"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -91,7 +92,7 @@ func (f *filter) entry(out *tar.Writer, in io.Reader, header *tar.Header) error 
 			return fmt.Errorf("read %s: %w", name, err)
 		}
 		f.captured[name] = content
-		in = strings.NewReader(string(content))
+		in = bytes.NewReader(content)
 	}
 	if name == "/" || f.replaced[name] || f.drops(name) {
 		return nil
@@ -106,6 +107,14 @@ func (f *filter) entry(out *tar.Writer, in io.Reader, header *tar.Header) error 
 		if err := f.parents(out, name); err != nil {
 			return err
 		}
+	}
+	if isModule(header, name) {
+		module, err := io.ReadAll(in)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", name, err)
+		}
+		module = withoutSignature(module)
+		header.Size, in = int64(len(module)), bytes.NewReader(module)
 	}
 	f.normalize(header, name)
 	return f.write(out, header, in)

@@ -1,6 +1,9 @@
 package build
 
 import (
+	"archive/tar"
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"path"
 	"strings"
@@ -56,4 +59,29 @@ func loadOrder(modulesDep, modulesBuiltin string, wanted []string) ([]string, er
 func moduleName(file string) string {
 	name, _, _ := strings.Cut(path.Base(file), ".ko")
 	return strings.ReplaceAll(name, "-", "_")
+}
+
+func isModule(header *tar.Header, name string) bool {
+	return header.Typeflag == tar.TypeReg && strings.HasPrefix(name, "/usr/lib/modules/") && strings.HasSuffix(name, ".ko")
+}
+
+// signatureMark ends a signed module. Before it stand 12 bytes of which the
+// last four are the length of the signature before them (the kernel's
+// include/linux/module_signature.h).
+var signatureMark = []byte("~Module signature appended~\n")
+
+// withoutSignature returns a module without its signature. Checking one costs
+// an emulated CPU about a third of a second for each module that is loaded;
+// here the digest of the whole image takes its place. The kernel notes
+// unsigned modules as the taint E, which changes nothing else.
+func withoutSignature(module []byte) []byte {
+	rest, ok := bytes.CutSuffix(module, signatureMark)
+	if !ok || len(rest) < 12 {
+		return module
+	}
+	length := int64(binary.BigEndian.Uint32(rest[len(rest)-4:]))
+	if end := int64(len(rest)) - 12 - length; end >= 0 {
+		return module[:end]
+	}
+	return module
 }

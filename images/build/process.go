@@ -27,6 +27,19 @@ func command(ctx context.Context, args []string) *exec.Cmd {
 	return cmd
 }
 
+// becomeRoot lets an ordinary user's command see the user's own files as
+// root's. mksquashfs gives the root directory of a tar stream the owner of its
+// working directory, and has no option to change that.
+func becomeRoot(cmd *exec.Cmd) {
+	uid, gid := os.Geteuid(), os.Getegid()
+	if uid == 0 {
+		return
+	}
+	cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER
+	cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: uid, Size: 1}}
+	cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: gid, Size: 1}}
+}
+
 // wait waits for a started command, ends stragglers of its group, and puts the
 // last lines of its messages into the error.
 func wait(ctx context.Context, cmd *exec.Cmd, messages *tail) error {

@@ -19,6 +19,17 @@ type rootOutput struct {
 	kernelVersion string
 }
 
+// steps are the messages of mmdebstrap worth repeating.
+var steps = []struct{ line, say string }{
+	{"I: running apt-get update", "reading package lists"},
+	{"I: downloading packages", "downloading packages"},
+	{"I: extracting archives", "unpacking the essential packages"},
+	{"I: installing essential packages", "installing the essential packages"},
+	{"I: installing remaining packages", "installing the image's packages"},
+	{"I: cleaning package lists", "cleaning up"},
+	{"I: creating tarball", "writing the root filesystem"},
+}
+
 // makeRoot runs mmdebstrap | filter | mksquashfs.
 func makeRoot(ctx context.Context, r images.Recipe, o images.Options, keyring, dir, scratch string, progress func(string)) (*rootOutput, error) {
 	// When one end of the pipe fails the other must not wait for it for ever.
@@ -26,8 +37,10 @@ func makeRoot(ctx context.Context, r images.Recipe, o images.Options, keyring, d
 	defer cancel(nil)
 
 	installing := &tail{each: func(line string) {
-		if step, ok := strings.CutPrefix(line, "I: "); ok {
-			progress(step)
+		for _, step := range steps {
+			if strings.HasPrefix(line, step.line) {
+				progress(step.say)
+			}
 		}
 	}}
 	install := command(ctx, mmdebstrap(r, o, keyring))
@@ -39,6 +52,8 @@ func makeRoot(ctx context.Context, r images.Recipe, o images.Options, keyring, d
 	}
 	squashing := &tail{}
 	pack := command(ctx, squash(filepath.Join(dir, images.RootFile)))
+	pack.Dir = dir
+	becomeRoot(pack)
 	pack.Env = environment(scratch)
 	pack.Stderr = squashing
 	sink, err := pack.StdinPipe()
