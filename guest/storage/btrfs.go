@@ -17,7 +17,7 @@ func init() {
 			{"nodesize", "size of a metadata block", powerOfTwo(4096, 65536)},
 			{"sectorsize", "size of a data block", powerOfTwo(4096, 65536)},
 			{"checksum", "checksum of data and metadata", oneOf("crc32c", "xxhash", "sha256", "blake2")},
-			{"features", "features to set or, with ^, to clear", matching(`\^?[a-z0-9-]+(,\^?[a-z0-9-]+)*`, "a list of features such as ^free-space-tree")},
+			{"features", "features to set or, with ^, to clear", matching(`\^?[a-z][a-z0-9-]*(,\^?[a-z][a-z0-9-]*)*`, "a list of features such as ^no-holes")},
 			{"discard", "0 does not discard the device first", bit},
 		},
 		LabelMax: 255,
@@ -130,7 +130,7 @@ func effectiveBtrfs(facts map[string]string) map[string]string {
 		}
 	}
 	if _, name, ok := strings.Cut(facts["csum_type"], "("); ok {
-		e["checksum"] = strings.TrimSuffix(name, ")")
+		e["checksum"] = strings.TrimSuffix(strings.TrimSuffix(name, ")"), "64") // asked xxhash, answered xxhash64
 	}
 	return e
 }
@@ -154,8 +154,11 @@ func buildBtrfsLayout(node guest.Layout, of []Target, _ int) (Target, []Step) {
 	return Target{Devices: firstDevices(of), SizeBytes: sum(sizes) / copies, LogicalBlockBytes: logical}, nil
 }
 
-// readBackBtrfsLayout reports nothing: before the mount nothing can be asked; the filesystem's own
-// read-back has the profiles.
-func readBackBtrfsLayout(context.Context, Exec, guest.Layout, Target) (map[string]string, error) {
-	return nil, nil
+// readBackBtrfsLayout asks the mounted filesystem, which alone knows its profiles.
+func readBackBtrfsLayout(ctx context.Context, ex Exec, _ guest.Layout, _ Target) (map[string]string, error) {
+	profiles, err := btrfsProfiles(ctx, ex, MountPoint)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"level": profiles["data"], "metadata": profiles["metadata"]}, nil
 }

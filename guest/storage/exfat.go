@@ -18,7 +18,7 @@ func init() {
 			{"pack-bitmap", "1 moves the bitmap to the tables", bit},
 		},
 		LabelMax: 11,
-		MinBytes: 3 << 20,
+		MinBytes: 2<<20 + 1024,
 		CannotDo: []string{
 			"it cannot keep owners and permissions: every file belongs to the server's user",
 			"it cannot tell names apart by case: tables T1 and t1 collide",
@@ -58,11 +58,13 @@ func mkfsExFAT(s guest.Storage, t Target) []string {
 
 func effectiveExFAT(facts map[string]string) map[string]string {
 	e := pickFacts(facts, map[string]string{"cluster-size": "Cluster size", "label": "Volume label"})
-	heap := factNumber(facts, "Cluster Heap Offset (sector offset)")
-	bits := factNumber(facts, "Sector Size Bits")
-	table := factNumber(facts, "FAT Offset(sector offset)")
-	if heap > 0 && table > 0 && bits > 0 {
-		e["boundary-align"] = strconv.FormatInt(int64(table)<<int64(bits), 10)
+	// The tables begin at the first boundary; mkfs.exfat 1.2.9 prints the sector in bytes, 1.2.0 its power of two.
+	sector := factNumber(facts, "Bytes per Sector")
+	if bits := factNumber(facts, "Sector Size Bits"); bits > 0 {
+		sector = float64(int64(1) << int64(bits))
+	}
+	if table := factNumber(facts, "FAT Offset(sector offset)"); table > 0 && sector > 0 {
+		e["boundary-align"] = strconv.FormatInt(int64(table*sector), 10)
 	}
 	return e
 }

@@ -131,7 +131,7 @@ func checkExt(s guest.Storage, t Target) []error {
 	return errs
 }
 
-var colonLine = regexp.MustCompile(`^([A-Za-z][^:]*):\s+(.*)$`)
+var colonLine = regexp.MustCompile(`^([A-Za-z#][^:]*):\s+(.*)$`)
 
 // colonFacts reads "Name:   value" lines, the form of dumpe2fs and others.
 func colonFacts(text string) map[string]string {

@@ -18,7 +18,7 @@ func init() {
 		Options: []Option{
 			{"level", "RAID level", oneOf("0", "1", "5", "6", "10")},
 			{"chunk", "bytes on one disk before the next", powerOfTwo(4<<10, 64<<20)},
-			{"layout", "places of parity or copies", matching(`[a-z0-9-]+`, "a layout of mdadm such as left-symmetric or n2")},
+			{"layout", "places of parity or copies", matching(`[a-z][a-z0-9-]*`, "a layout of mdadm such as left-symmetric or n2")},
 			{"bitmap", "write-intent bitmap (default none)", oneOf("none", "internal")},
 		},
 		MinOf: 2, MaxOf: 24,
@@ -86,7 +86,11 @@ func buildMD(node guest.Layout, of []Target, id int) (Target, []Step) {
 		Devices: []string{mdNode(id)}, LogicalBlockBytes: logical,
 		SizeBytes: usable * mdLevels[node.Options["level"]].data(int64(len(of))),
 	}
-	return t, []Step{{Argv: argv, Await: []Node{{Path: mdNode(id)}}}}
+	return t, []Step{
+		{Argv: argv, Await: []Node{{Path: mdNode(id)}}},
+		// The same disks may have held an array with a filesystem before; its signature shows again.
+		{Argv: []string{"wipefs", "--all", mdNode(id)}},
+	}
 }
 
 // describeMD writes md5(a,b,c; chunk=64k).

@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -138,10 +139,43 @@ func buildZFSLayout(node guest.Layout, of []Target, _ int) (Target, []Step) {
 	return Target{Devices: firstDevices(of), SizeBytes: size, LogicalBlockBytes: logical}, nil
 }
 
-// readBackZFSLayout reports nothing of its own: the pool is made by the filesystem's own commands, and
-// its read-back has the pool's properties.
-func readBackZFSLayout(context.Context, Exec, guest.Layout, Target) (map[string]string, error) {
-	return nil, nil
+// readBackZFSLayout asks the pool for its properties and for the kind of its devices.
+func readBackZFSLayout(ctx context.Context, ex Exec, node guest.Layout, _ Target) (map[string]string, error) {
+	out, err := ex.Run(ctx, "zpool", "get", "-H", "-o", "property,value", "ashift,autotrim,autoexpand", ZFSPool)
+	if err != nil {
+		return nil, err
+	}
+	facts := tabFacts(string(out), "")
+	out, err = ex.Run(ctx, "zpool", "status", "-P", ZFSPool)
+	if err != nil {
+		return nil, err
+	}
+	facts["level"] = zpoolLevel(string(out), len(node.Of))
+	return facts, nil
+}
+
+var zpoolKind = regexp.MustCompile(`(?m)^\s+(mirror|raidz[1-3])-[0-9]+\s`)
+
+// zpoolLevel is the kind of the pool's devices as zpool status shows them; plain devices have none.
+func zpoolLevel(status string, devices int) string {
+	if m := zpoolKind.FindStringSubmatch(status); m != nil {
+		return m[1]
+	}
+	if devices > 1 {
+		return "stripe"
+	}
+	return "single"
+}
+
+// tabFacts reads "name<tab>value" lines.
+func tabFacts(text, prefix string) map[string]string {
+	facts := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
+			facts[prefix+name] = strings.TrimSpace(value)
+		}
+	}
+	return facts
 }
 
 var zdbShift = regexp.MustCompile(`(?m)^\s*ashift: ([0-9]+)`)
@@ -161,11 +195,7 @@ func readBackZFS(ctx context.Context, ex Exec, _ guest.Storage, _ Target, _ Plac
 		if err != nil {
 			return nil, err
 		}
-		for line := range strings.Lines(string(out)) {
-			if name, value, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
-				facts[q.prefix+name] = strings.TrimSpace(value)
-			}
-		}
+		maps.Copy(facts, tabFacts(string(out), q.prefix))
 	}
 	out, err := ex.Run(ctx, "zdb", "-C", "-e", "-p", "/dev", ZFSPool)
 	if err != nil {
