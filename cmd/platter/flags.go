@@ -10,16 +10,16 @@ import (
 	"platter/lab"
 )
 
-// flagsFirst moves the flags of a command before its arguments, since the flag package stops at the first argument and
+// flagsFirst moves the flags of a command before its arguments, and global flags before the command, since the flag package stops at the first argument and
 // people write `platter plan STUDY --json`. Everything behind -- stays.
 func flagsFirst(app *cli.App, args []string) []string {
-	var head, flags, rest []string
+	var global, head, flags, rest []string
 	known, commands := app.Flags, app.Commands
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
 		case a == "--":
-			return slices.Concat(head, flags, args[i:i+1], rest, args[i+1:])
+			return slices.Concat(global, head, flags, args[i:i+1], rest, args[i+1:])
 		case a == "--generate-bash-completion":
 			rest = append(rest, a) // must stay last
 		case len(a) > 1 && a[0] == '-':
@@ -41,7 +41,13 @@ func flagsFirst(app *cli.App, args []string) []string {
 			rest = append(rest, a)
 		}
 	}
-	return slices.Concat(head, flags, rest)
+	return slices.Concat(global, head, flags, rest)
+}
+
+// isFlag tells whether a flag as written is among known.
+func isFlag(known []cli.Flag, written string) bool {
+	name, _, _ := strings.Cut(strings.TrimLeft(written, "-"), "=")
+	return slices.Contains(flagNames(known), name)
 }
 
 func find(commands []*cli.Command, name string) *cli.Command {

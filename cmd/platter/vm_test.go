@@ -11,11 +11,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"platter/images"
+	"platter/images/build"
+	"platter/images/cache"
 	"platter/lab"
 	"platter/lab/domain"
 	"platter/lab/hypervisor"
@@ -107,44 +112,38 @@ func openTestHost(t *testing.T) *hypervisor.Host {
 	return host
 }
 
-// nothingLeft fails if anything of platter's is there that does not belong to keep.
-func nothingLeft(t *testing.T, host *hypervisor.Host, keep ...string) {
+// nothingLeft fails if anything that process pid made for its run is still there.
+func nothingLeft(t *testing.T, host *hypervisor.Host, pid int) {
 	t.Helper()
 	left, err := host.Leftovers(context.Background(), hypervisor.Everything)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range left {
-		if !contains(keep, l.Tag.Run) {
+		if l.Tag.PID == pid {
 			t.Errorf("left behind: %s %s (%s)", l.Kind, l.Name, l.Reason)
 		}
 	}
 	for _, pid := range emulators(t) {
-		t.Errorf("left behind: a process of a platter machine, pid %s", pid)
+		t.Errorf("left behind: a process of a trial's machine, pid %s", pid)
 	}
 }
 
-// emulators lists QEMU processes whose machine carries the name platter gives to trials.
+// trialMachine is how runner names the machine of a trial.
+var trialMachine = regexp.MustCompile(`guest=platter-[0-9a-f]{8}-\d{3}-\d,`)
+
+// emulators lists QEMU processes of trials.
 func emulators(t *testing.T) []string {
 	t.Helper()
 	var pids []string
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range lines {
 		line, err := os.ReadFile(path)
-		if err == nil && bytes.Contains(line, []byte("guest=platter-")) {
+		if err == nil && trialMachine.Match(line) {
 			pids = append(pids, filepath.Base(filepath.Dir(path)))
 		}
 	}
 	return pids
-}
-
-func contains(list []string, s string) bool {
-	for _, item := range list {
-		if item == s {
-			return true
-		}
-	}
-	return false
 }
 
 // foreign is a file in platter's own storage directory and a running machine, both without its tag.
@@ -165,7 +164,13 @@ func makeForeign(t *testing.T, host *hypervisor.Host) foreign {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { host.RemoveRun(tag.Run) })
-	machine, err := host.Start(ctx, domain.Spec{Name: "somebody-elses", CPUs: 1, MemoryBytes: 64 << 20,
+	// Its kernel finds no root and stays where it is.
+	accel, err := host.Accel(ctx, "auto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := host.Start(ctx, domain.Spec{Name: "somebody-elses", Accel: accel, CPUs: 1, MemoryBytes: 256 << 20,
+		Kernel: stageKernel(t, host), Cmdline: "console=ttyS0 panic=0",
 		Disks: []domain.Disk{domain.DataDisk("theirs", volume.Path, volume.SizeBytes)}, Tag: tag})
 	if err != nil {
 		t.Fatal(err)
@@ -177,6 +182,29 @@ func makeForeign(t *testing.T, host *hypervisor.Host) foreign {
 	}
 	t.Cleanup(func() { os.Remove(file) })
 	return foreign{file, machine}
+}
+
+// stageKernel puts the root image's kernel where the hypervisor reads it.
+func stageKernel(t *testing.T, host *hypervisor.Host) string {
+	t.Helper()
+	store, err := cache.Open("", build.Builder{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recipe, err := images.Lookup("root")
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := store.Ensure(context.Background(), recipe, images.Options{Arch: runtime.GOARCH}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := strings.TrimPrefix(image.Manifest.Outputs[images.KernelFile].SHA256, "sha256:")
+	path, err := host.Stage(context.Background(), "root-"+images.KernelFile, digest, func() (io.ReadCloser, error) { return os.Open(image.Kernel()) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func (f foreign) untouched(t *testing.T) {
@@ -217,7 +245,7 @@ func TestStudy(t *testing.T) {
 		t.Errorf("the host process took %d KiB, want under %d", peak, memory)
 	}
 	checkFolder(t, dir, 4)
-	nothingLeft(t, host, "somebody-elses")
+	nothingLeft(t, host, c.cmd.Process.Pid)
 	other.untouched(t)
 }
 
@@ -318,7 +346,7 @@ func TestInterrupt(t *testing.T) {
 			if took := time.Since(began); took > time.Minute {
 				t.Errorf("stopping took %s", took)
 			}
-			nothingLeft(t, host)
+			nothingLeft(t, host, c.cmd.Process.Pid)
 			runs, _, err := store.List(dir)
 			if err != nil || len(runs) != 1 {
 				t.Fatalf("%d run folders, %v", len(runs), err)
@@ -354,7 +382,7 @@ func TestKill(t *testing.T) {
 	if !bytes.Contains(out, []byte("run ")) {
 		t.Errorf("clean does not say what it removed: %q", out)
 	}
-	nothingLeft(t, host, "somebody-elses")
+	nothingLeft(t, host, c.cmd.Process.Pid)
 	other.untouched(t)
 	again := start(t, "clean")
 	if out, _ := io.ReadAll(readLines(again.events)); again.wait() != 0 || !bytes.Contains(out, []byte("nothing")) {
