@@ -195,7 +195,7 @@ func stageKernel(t *testing.T, host *hypervisor.Host) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	image, err := store.Ensure(context.Background(), recipe, images.Options{Arch: runtime.GOARCH}, nil)
+	image, err := store.Ensure(context.Background(), recipe, images.Options{Arch: runtime.GOARCH}, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}

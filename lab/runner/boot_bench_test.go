@@ -170,7 +170,7 @@ func openLab(b *testing.B) bootLab {
 	if err != nil {
 		b.Fatal(err)
 	}
-	image, err := store.Ensure(ctx, recipe, images.Options{Arch: runtime.GOARCH}, nil)
+	image, err := store.Ensure(ctx, recipe, images.Options{Arch: runtime.GOARCH}, func(string) {})
 	if err != nil {
 		b.Fatal(err)
 	}
