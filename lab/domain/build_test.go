@@ -61,56 +61,57 @@ func onBus(b Bus) func(*Disk) {
 	return func(d *Disk) { d.Bus, d.IOThread = b, b == Virtio || b == SCSI }
 }
 
+var goldenCases = []struct {
+	name string
+	spec Spec
+}{
+	{"machine-tcg", machine()},
+	{"machine-kvm", machine(func(s *Spec) { s.Accel = KVM })},
+	{"machine-aarch64", machine(func(s *Spec) {
+		s.Arch, s.MachineType, s.Emulator, s.Cmdline = "aarch64", "virt-7.2", "/usr/bin/qemu-system-aarch64", "console=ttyAMA0"
+	})},
+	{"machine-bare", machine(func(s *Spec) { s.Disks, s.OEMStrings, s.Initramfs = nil, nil, "" })},
+	{"disk-virtio-queues", machine(data(func(d *Disk) { d.Queues = 4 }))},
+	{"disk-no-iothread", machine(data(func(d *Disk) { d.IOThread = false }))},
+	{"disk-qcow2", machine(data(func(d *Disk) { d.Format = QCOW2 }))},
+	{"disk-block", machine(data(func(d *Disk) { d.Kind, d.Path = Block, "/dev/disk/by-id/wwn-0x5000c500a1b2c3d4" }))},
+	{"disk-lun", machine(data(func(d *Disk) { d.Kind, d.Path, d.Bus = LUN, "/dev/disk/by-id/scsi-1", SCSI }))},
+	{"disk-writeback", machine(data(func(d *Disk) { d.Cache, d.IO = CacheWriteback, IOThreads }))},
+	{"disk-writethrough", machine(data(func(d *Disk) { d.Cache, d.IO = CacheWritethrough, IOUring }))},
+	{"disk-directsync", machine(data(func(d *Disk) { d.Cache, d.IO = CacheDirectsync, IONative }))},
+	{"disk-unsafe", machine(data(func(d *Disk) { d.Cache, d.IO = CacheUnsafe, IOThreads }))},
+	{"disk-discard-ignore", machine(data(func(d *Disk) { d.Discard, d.DetectZeroes = DiscardIgnore, DetectZeroesOn }))},
+	{"disk-detect-zeroes-unmap", machine(data(func(d *Disk) { d.DetectZeroes = DetectZeroesUnmap }))},
+	{"disk-4kn", machine(data(func(d *Disk) { d.LogicalBlock, d.PhysicalBlock = 4096, 4096 }))},
+	{"disk-4k-logical", machine(data(func(d *Disk) { d.LogicalBlock = 4096 }))},
+	{"disk-512e", machine(data(func(d *Disk) { d.LogicalBlock, d.PhysicalBlock = 512, 4096 }))},
+	{"disk-limits", machine(data(func(d *Disk) {
+		d.Limits = Limits{TotalBytesPerSecond: 100 << 20, BurstTotalBytesPerSecond: 200 << 20, ReadIOPS: 200, WriteIOPS: 100, BurstWriteIOPS: 400, BurstSeconds: 5, IOSizeBytes: 65536}
+	}))},
+	{"disk-scsi", machine(data(func(d *Disk) {
+		d.Bus, d.Queues, d.RotationRate, d.WWN, d.Path = SCSI, 2, 7200, "5000c500a1b2c3d4", `/volumes/R&D, "q1" data/a,b & c's.raw`
+	}))},
+	{"disk-scsi-shared", machine(disks(3, func(d *Disk) { d.Bus, d.IOThread = SCSI, false }))},
+	{"disk-sata", machine(data(func(d *Disk) { d.Bus, d.IOThread, d.RotationRate = SATA, false, 1 }))},
+	{"disk-sata-7", machine(disks(7, onBus(SATA)))},
+	{"disk-nvme-commandline", machine(data(func(d *Disk) {
+		d.Bus, d.IOThread, d.LogicalBlock, d.Path = NVMe, false, 4096, `/volumes/R&D, "q1" data/a,b & c's.raw`
+		d.Limits = Limits{TotalIOPS: 1000, BurstTotalIOPS: 2000, BurstSeconds: 3, IOSizeBytes: 4096}
+	}))},
+	{"disk-nvme-native", machine(data(func(d *Disk) { d.Bus, d.IOThread = NVMe, false }), func(s *Spec) { s.LibvirtVersion = MakeVersion(11, 5, 0) })},
+	{"disks-24", machine(disks(24, plain))},
+	{"disks-70", machine(disks(70, plain))},
+	{"disks-mixed", machine(func(s *Spec) {
+		for i, b := range []Bus{Virtio, SCSI, SATA, NVMe} {
+			d := DataDisk(fmt.Sprintf("%s-%d", b, i), fmt.Sprintf("/volumes/%d.raw", i), 16<<20)
+			onBus(b)(&d)
+			s.Disks = append(s.Disks, d)
+		}
+	})},
+}
+
 func TestBuildGolden(t *testing.T) {
-	cases := []struct {
-		name string
-		spec Spec
-	}{
-		{"machine-tcg", machine()},
-		{"machine-kvm", machine(func(s *Spec) { s.Accel = KVM })},
-		{"machine-aarch64", machine(func(s *Spec) {
-			s.Arch, s.MachineType, s.Emulator, s.Cmdline = "aarch64", "virt-7.2", "/usr/bin/qemu-system-aarch64", "console=ttyAMA0"
-		})},
-		{"machine-bare", machine(func(s *Spec) { s.Disks, s.OEMStrings, s.Initramfs = nil, nil, "" })},
-		{"disk-virtio-queues", machine(data(func(d *Disk) { d.Queues = 4 }))},
-		{"disk-no-iothread", machine(data(func(d *Disk) { d.IOThread = false }))},
-		{"disk-qcow2", machine(data(func(d *Disk) { d.Format = QCOW2 }))},
-		{"disk-block", machine(data(func(d *Disk) { d.Kind, d.Path = Block, "/dev/disk/by-id/wwn-0x5000c500a1b2c3d4" }))},
-		{"disk-lun", machine(data(func(d *Disk) { d.Kind, d.Path, d.Bus = LUN, "/dev/disk/by-id/scsi-1", SCSI }))},
-		{"disk-writeback", machine(data(func(d *Disk) { d.Cache, d.IO = CacheWriteback, IOThreads }))},
-		{"disk-writethrough", machine(data(func(d *Disk) { d.Cache, d.IO = CacheWritethrough, IOUring }))},
-		{"disk-directsync", machine(data(func(d *Disk) { d.Cache, d.IO = CacheDirectsync, IONative }))},
-		{"disk-unsafe", machine(data(func(d *Disk) { d.Cache, d.IO = CacheUnsafe, IOThreads }))},
-		{"disk-discard-ignore", machine(data(func(d *Disk) { d.Discard, d.DetectZeroes = DiscardIgnore, DetectZeroesOn }))},
-		{"disk-detect-zeroes-unmap", machine(data(func(d *Disk) { d.DetectZeroes = DetectZeroesUnmap }))},
-		{"disk-4kn", machine(data(func(d *Disk) { d.LogicalBlock, d.PhysicalBlock = 4096, 4096 }))},
-		{"disk-4k-logical", machine(data(func(d *Disk) { d.LogicalBlock = 4096 }))},
-		{"disk-512e", machine(data(func(d *Disk) { d.LogicalBlock, d.PhysicalBlock = 512, 4096 }))},
-		{"disk-limits", machine(data(func(d *Disk) {
-			d.Limits = Limits{TotalBytesPerSecond: 100 << 20, BurstTotalBytesPerSecond: 200 << 20, ReadIOPS: 200, WriteIOPS: 100, BurstWriteIOPS: 400, BurstSeconds: 5, IOSizeBytes: 65536}
-		}))},
-		{"disk-scsi", machine(data(func(d *Disk) {
-			d.Bus, d.Queues, d.RotationRate, d.WWN, d.Path = SCSI, 2, 7200, "5000c500a1b2c3d4", `/volumes/R&D, "q1" data/a,b & c's.raw`
-		}))},
-		{"disk-scsi-shared", machine(disks(3, func(d *Disk) { d.Bus, d.IOThread = SCSI, false }))},
-		{"disk-sata", machine(data(func(d *Disk) { d.Bus, d.IOThread, d.RotationRate = SATA, false, 1 }))},
-		{"disk-sata-7", machine(disks(7, onBus(SATA)))},
-		{"disk-nvme-commandline", machine(data(func(d *Disk) {
-			d.Bus, d.IOThread, d.LogicalBlock, d.Path = NVMe, false, 4096, `/volumes/R&D, "q1" data/a,b & c's.raw`
-			d.Limits = Limits{TotalIOPS: 1000, BurstTotalIOPS: 2000, BurstSeconds: 3, IOSizeBytes: 4096}
-		}))},
-		{"disk-nvme-native", machine(data(func(d *Disk) { d.Bus, d.IOThread = NVMe, false }), func(s *Spec) { s.LibvirtVersion = MakeVersion(11, 5, 0) })},
-		{"disks-24", machine(disks(24, plain))},
-		{"disks-70", machine(disks(70, plain))},
-		{"disks-mixed", machine(func(s *Spec) {
-			for i, b := range []Bus{Virtio, SCSI, SATA, NVMe} {
-				d := DataDisk(fmt.Sprintf("%s-%d", b, i), fmt.Sprintf("/volumes/%d.raw", i), 16<<20)
-				onBus(b)(&d)
-				s.Disks = append(s.Disks, d)
-			}
-		})},
-	}
-	for _, c := range cases {
+	for _, c := range goldenCases {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Build(c.spec)
 			if err != nil {

@@ -166,8 +166,13 @@ func TestOwnerKilled(t *testing.T) {
 	if left := ours(t, h, storage, Everything); len(left) != 0 {
 		t.Errorf("still left over: %+v", left)
 	}
+	stillRuns(t, h, foreign)
+}
+
+func stillRuns(t *testing.T, h *Host, dom libvirt.Domain) {
+	t.Helper()
 	state, err := ask(t.Context(), h, "DomainGetState", queryLimit, func(lv *libvirt.Libvirt) (int32, error) {
-		state, _, err := lv.DomainGetState(foreign, 0)
+		state, _, err := lv.DomainGetState(dom, 0)
 		return state, err
 	})
 	if err != nil || state != int32(libvirt.DomainRunning) {

@@ -39,16 +39,7 @@ func TestMachineLife(t *testing.T) {
 	if err != nil || !strings.Contains(strings.Join(args, " "), "hostfwd=tcp:127.0.0.1:") {
 		t.Errorf("command line: %v %q", err, args)
 	}
-	stats, err := m.BlockStats(ctx)
-	if _, ok := stats["data0"]; err != nil || !ok {
-		t.Errorf("block statistics: %v %v", err, stats)
-	}
-	awaitConsole(t, m, "hello")
-	usage, err := m.Usage(ctx)
-	if err != nil || usage.RSSBytes == 0 || usage.CPUNanoseconds == 0 {
-		t.Errorf("usage: %v %+v", err, usage)
-	}
-	t.Logf("usage: %+v", usage)
+	checkCost(t, m)
 	c, err := m.DialSSH(ctx)
 	if err != nil {
 		t.Error(err)
@@ -72,6 +63,22 @@ func TestMachineLife(t *testing.T) {
 	if err := h.RemoveRun("life"); err != nil {
 		t.Error(err)
 	}
+}
+
+// checkCost reads what the machine did and costs.
+func checkCost(t *testing.T, m *Machine) {
+	t.Helper()
+	ctx := t.Context()
+	stats, err := m.BlockStats(ctx)
+	if _, ok := stats["data0"]; err != nil || !ok {
+		t.Errorf("block statistics: %v %v", err, stats)
+	}
+	awaitConsole(t, m, "hello")
+	usage, err := m.Usage(ctx)
+	if err != nil || usage.RSSBytes == 0 || usage.CPUNanoseconds == 0 {
+		t.Errorf("usage: %v %+v", err, usage)
+	}
+	t.Logf("usage: %+v", usage)
 }
 
 func awaitConsole(t *testing.T, m *Machine, want string) {

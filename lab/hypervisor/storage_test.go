@@ -13,8 +13,6 @@ import (
 	"sync"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"platter/lab/domain"
 )
 
@@ -209,30 +207,31 @@ func TestRemoveRunSparesOthers(t *testing.T) {
 	}
 }
 
+var volumeCases = []struct {
+	name  string
+	spec  VolumeSpec
+	want  string // part of the error
+	check func(Volume, os.FileInfo, int64) bool
+}{
+	{name: "full", spec: VolumeSpec{Name: "full", SizeBytes: 8 << 20}, check: func(v Volume, i os.FileInfo, used int64) bool {
+		return v.Method != "none" && i.Size() == 8<<20 && used >= 8<<20 && v.Format == domain.Raw
+	}},
+	{name: "sparse", spec: VolumeSpec{Name: "sparse", SizeBytes: 8 << 20, Preallocation: PreallocateOff}, check: func(v Volume, i os.FileInfo, used int64) bool {
+		return v.Method == "none" && i.Size() == 8<<20 && used < 1<<20
+	}},
+	{name: "again", spec: VolumeSpec{Name: "full", SizeBytes: 8 << 20}, want: "exists"},
+	{name: "odd", spec: VolumeSpec{Name: "odd", SizeBytes: 123456789}, want: "want a multiple of 512"},
+	{name: "empty", spec: VolumeSpec{Name: "empty"}, want: "want a multiple of 512"},
+	{name: "huge", spec: VolumeSpec{Name: "huge", SizeBytes: 1 << 60}, want: "huge of 1EiB: "},
+	{name: "path", spec: VolumeSpec{Name: "a/b", SizeBytes: 512}, want: "want 1 to 100 of"},
+	{name: "owner", spec: VolumeSpec{Name: ownerFile, SizeBytes: 512}, want: "the name is taken"},
+	{name: "format", spec: VolumeSpec{Name: "f", SizeBytes: 512, Format: "vmdk"}, want: "want raw or qcow2"},
+	{name: "preallocation", spec: VolumeSpec{Name: "p", SizeBytes: 512, Preallocation: "metadata"}, want: "want full or off"},
+}
+
 func TestCreateVolume(t *testing.T) {
 	h := unitHost(t, "")
-	cases := []struct {
-		name  string
-		spec  VolumeSpec
-		want  string // part of the error
-		check func(Volume, os.FileInfo, int64) bool
-	}{
-		{name: "full", spec: VolumeSpec{Name: "full", SizeBytes: 8 << 20}, check: func(v Volume, i os.FileInfo, used int64) bool {
-			return v.Method != "none" && i.Size() == 8<<20 && used >= 8<<20 && v.Format == domain.Raw
-		}},
-		{name: "sparse", spec: VolumeSpec{Name: "sparse", SizeBytes: 8 << 20, Preallocation: PreallocateOff}, check: func(v Volume, i os.FileInfo, used int64) bool {
-			return v.Method == "none" && i.Size() == 8<<20 && used < 1<<20
-		}},
-		{name: "again", spec: VolumeSpec{Name: "full", SizeBytes: 8 << 20}, want: "exists"},
-		{name: "odd", spec: VolumeSpec{Name: "odd", SizeBytes: 123456789}, want: "want a multiple of 512"},
-		{name: "empty", spec: VolumeSpec{Name: "empty"}, want: "want a multiple of 512"},
-		{name: "huge", spec: VolumeSpec{Name: "huge", SizeBytes: 1 << 60}, want: "huge of 1EiB: "},
-		{name: "path", spec: VolumeSpec{Name: "a/b", SizeBytes: 512}, want: "want 1 to 100 of"},
-		{name: "owner", spec: VolumeSpec{Name: ownerFile, SizeBytes: 512}, want: "the name is taken"},
-		{name: "format", spec: VolumeSpec{Name: "f", SizeBytes: 512, Format: "vmdk"}, want: "want raw or qcow2"},
-		{name: "preallocation", spec: VolumeSpec{Name: "p", SizeBytes: 512, Preallocation: "metadata"}, want: "want full or off"},
-	}
-	for _, c := range cases {
+	for _, c := range volumeCases {
 		t.Run(c.name, func(t *testing.T) {
 			c.spec.Tag.Run = "r1"
 			v, err := h.CreateVolume(t.Context(), c.spec)
@@ -269,70 +268,5 @@ func TestCreateVolume(t *testing.T) {
 	}
 	if err := h.RemoveVolume(Volume{Run: "r1", Name: "passwd", Path: "/etc/passwd"}); err == nil {
 		t.Error("a file outside of the run was removed")
-	}
-}
-
-// TestProbe is case B28: what is said of a directory is what it does.
-func TestProbe(t *testing.T) {
-	dirs := []string{t.TempDir()}
-	if unix.Access("/dev/shm", unix.W_OK) == nil {
-		dirs = append(dirs, "/dev/shm") // direct I/O on tmpfs came with Linux 6.6
-	}
-	for _, dir := range dirs {
-		p, err := probeDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fd, openErr := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_DIRECT, 0o600)
-		if openErr == nil {
-			unix.Close(fd)
-		}
-		if p.DirectIO != (openErr == nil) && openErr != unix.EOPNOTSUPP {
-			t.Errorf("%s: probe %+v, but open with O_DIRECT says %v", dir, p, openErr)
-		}
-		if p.DirectIO == (p.DirectIOReason != "") || p.DirectIO != (p.DirectAlignBytes > 0) || p.Filesystem == "" {
-			t.Errorf("%s: probe %+v contradicts itself", dir, p)
-		}
-		left, err := filepath.Glob(filepath.Join(dir, probePrefix+"*"))
-		if err != nil || len(left) > 0 {
-			t.Errorf("%s: left behind %q, %v", dir, left, err)
-		}
-	}
-}
-
-func TestResolveCache(t *testing.T) {
-	direct := Probe{DirectIO: true, DirectAlignBytes: 512, IOURing: true, Filesystem: "ext4"}
-	paged := Probe{DirectIOReason: "open with O_DIRECT: invalid argument", IOURingReason: "kernel.io_uring_disabled is 2", Filesystem: "tmpfs"}
-	cases := []struct {
-		asked  CacheMode
-		probe  Probe
-		want   CacheMode
-		refuse string
-	}{
-		{CacheMode{}, direct, CacheMode{"none", "native"}, ""},
-		{CacheMode{Auto, Auto}, direct, CacheMode{"none", "native"}, ""},
-		{CacheMode{Auto, Auto}, paged, CacheMode{"writeback", "threads"}, ""},
-		{CacheMode{Auto, "threads"}, direct, CacheMode{"none", "threads"}, ""},
-		{CacheMode{"none", ""}, paged, CacheMode{}, "the tmpfs file system of the images does no direct I/O (open with O_DIRECT: invalid argument); use cache auto or writeback"},
-		{CacheMode{"directsync", ""}, paged, CacheMode{}, "does no direct I/O"},
-		{CacheMode{Auto, "native"}, paged, CacheMode{}, "does no direct I/O"},
-		{CacheMode{"directsync", ""}, direct, CacheMode{"directsync", "native"}, ""},
-		{CacheMode{"none", "io_uring"}, direct, CacheMode{"none", "io_uring"}, ""},
-		{CacheMode{"writeback", "io_uring"}, paged, CacheMode{}, "does not allow io_uring (kernel.io_uring_disabled is 2)"},
-		{CacheMode{"writeback", ""}, direct, CacheMode{"writeback", "threads"}, ""},
-		{CacheMode{"writeback", "native"}, direct, CacheMode{}, "io native needs"},
-		{CacheMode{"unsafe", "threads"}, paged, CacheMode{"unsafe", "threads"}, ""},
-		{CacheMode{"fast", ""}, direct, CacheMode{}, "want cache none"},
-		{CacheMode{"none", "aio"}, direct, CacheMode{}, "want io native"},
-	}
-	for _, c := range cases {
-		got, err := ResolveCache(c.asked, c.probe)
-		if got != c.want || (err == nil) != (c.refuse == "") || err != nil && !strings.Contains(err.Error(), c.refuse) {
-			t.Errorf("%+v: %+v, %v; want %+v %q", c.asked, got, err, c.want, c.refuse)
-		}
-		var e *CacheError
-		if err != nil && !errors.As(err, &e) {
-			t.Errorf("%+v: error is a %T", c.asked, err)
-		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 var vm = flag.Bool("vm", false, "also run the tests that start real virtual machines through libvirt")
 
 // needVM skips a test that needs libvirt, unless -vm says that it is there.
-func needVM(t *testing.T) {
+func needVM(t testing.TB) {
 	t.Helper()
 	if !*vm {
 		t.Skip("needs -vm: libvirt, QEMU and root")
@@ -41,7 +41,7 @@ func openHost(t *testing.T, storage string) *Host {
 }
 
 // storageRoot is where a test keeps its images; t.TempDir is closed to others.
-func storageRoot(t *testing.T) string {
+func storageRoot(t testing.TB) string {
 	t.Helper()
 	needVM(t)
 	base := "/var/lib/libvirt/images"
