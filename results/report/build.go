@@ -55,7 +55,14 @@ func Build(folders []Folder, o Options) (*Model, error) {
 	if err := b.layOut(o); err != nil {
 		return nil, err
 	}
-	return b.model(o)
+	m, err := b.model(o)
+	if err != nil {
+		return nil, err
+	}
+	m.Latency = b.latencies()
+	m.Problems = b.problems
+	b.readSamples(folders, m)
+	return m, nil
 }
 
 // builder holds the layout while the Model is made.

@@ -3,9 +3,12 @@ package report
 import (
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"platter/results"
 )
@@ -18,6 +21,8 @@ type Folder interface {
 	Command() []string
 	Plan() ([]byte, error)
 	Results() iter.Seq2[results.Result, error]
+	// Samples opens samples.csv of an attempt; the error is fs.ErrNotExist when there is none.
+	Samples(trialID string, attempt int) (io.ReadCloser, error)
 }
 
 // RunFactor is the factor that tells several folders of one report apart.
@@ -43,6 +48,9 @@ type trial struct {
 	guest    *float64
 	wall     *float64
 	retried  int // earlier attempts
+
+	histograms   []*hdrhistogram.Histogram
+	histogramsOf []results.Histogram // beside histograms, without the encoded form
 
 	row, column string // labels, set when the layout is known
 }
@@ -112,9 +120,12 @@ func (c *collection) readTrials(folder Folder, p plan, several bool) {
 		if result.Server != nil {
 			result.Server.Variables = nil // hundreds, and no format shows them
 		}
+		histograms := result.Histograms // long, not shown, and not to be cut as text is
+		result.Histograms = nil
 		cleanAll(&result)
 		c.dropNameless(folder, &result)
 		t := c.compact(result)
+		c.keepHistograms(folder, t, histograms)
 		if several {
 			t.factors[RunFactor] = t.run
 		}
@@ -155,6 +166,24 @@ func (c *collection) dropNameless(folder Folder, r *results.Result) {
 		}
 		return err != nil
 	})
+}
+
+// keepHistograms decodes the histograms of a trial that will be shown.
+func (c *collection) keepHistograms(folder Folder, t *trial, encoded []results.Histogram) {
+	if t.status != results.StatusOK {
+		return
+	}
+	decoded, err := decodeHistograms(encoded)
+	if err != nil {
+		c.problem(folder, fmt.Errorf("trial %s: %w", t.id, err))
+		return
+	}
+	t.histograms = decoded
+	for _, h := range encoded {
+		h.Encoded = ""
+		cleanAll(&h)
+		t.histogramsOf = append(t.histogramsOf, h)
+	}
 }
 
 // prefer chooses between two attempts of a trial and counts the other as retried: valid before not valid, then the later.

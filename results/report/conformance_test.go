@@ -19,7 +19,7 @@ func models(t *testing.T) map[string]*Model {
 	none.results = nil
 	single := studyOf(map[string][]float64{"ext4": {8, 9}}, "ext4")
 	out := map[string]*Model{}
-	for name, f := range map[string]*memory{"two": twoTrials(), "ten": tenTrials(), "troubled": troubled(), "none": none, "single": single, "hostile": hostile()} {
+	for name, f := range map[string]*memory{"two": twoTrials(), "ten": tenTrials(), "troubled": troubled(), "none": none, "single": single, "hostile": hostile(), "rich": rich()} {
 		m, err := Build([]Folder{f}, Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -3,6 +3,8 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"io/fs"
 	"iter"
 	"strings"
 	"time"
@@ -17,6 +19,7 @@ type memory struct {
 	plan     map[string]any
 	results  []results.Result
 	problems []error
+	samples  map[string]string // <trial>-<attempt> → samples.csv
 }
 
 func (f *memory) ID() string            { return f.id }
@@ -37,6 +40,14 @@ func (f *memory) Results() iter.Seq2[results.Result, error] {
 			}
 		}
 	}
+}
+
+func (f *memory) Samples(trialID string, attempt int) (io.ReadCloser, error) {
+	text, ok := f.samples[fmt.Sprintf("%s-%d", trialID, attempt)]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return io.NopCloser(strings.NewReader(text)), nil
 }
 
 // copyOf gives each reader its own result, as a file would.

@@ -33,6 +33,9 @@ type Model struct {
 	Cells   []Cell        `json:"cells"`
 	Tables  []Table       `json:"tables"`
 	Claims  []ClaimResult `json:"claims"`
+	Series  []Series      `json:"series"`  // over time, of a few trials
+	Latency []Latency     `json:"latency"` // distributions, by cell
+	Kernel  []Kernel      `json:"kernel"`  // a few seconds as vmstat and sar print them
 	Lab     Lab           `json:"lab"`
 	Held    []Fact        `json:"held_equal"`
 	Differs []Difference  `json:"differs"`

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,8 +12,6 @@ import (
 	"testing"
 
 	"platter/results"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 func TestTrialFiles(t *testing.T) {
@@ -56,18 +55,21 @@ func TestTrialFiles(t *testing.T) {
 			t.Errorf("result of run %q, schema %q", r.RunID, r.Schema)
 		}
 	}
-	packed, err := os.Open(filepath.Join(dir.Path(), SamplesFile))
+	samples, err := run.Samples("000-ext4/1", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer packed.Close()
-	plain, err := zstd.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer plain.Close()
-	if text, err := io.ReadAll(plain); err != nil || string(text) != "seconds,cpu\n1,2\n" {
+	if text, err := io.ReadAll(samples); err != nil || string(text) != "seconds,cpu\n1,2\n" {
 		t.Errorf("samples came back as %q, %v", text, err)
+	}
+	if err := samples.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := run.Samples("000-ext4/1", 2); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("samples of an attempt that is not there: %v", err)
+	}
+	if _, err := run.Samples("../../x/1", 1); err == nil {
+		t.Error("samples outside the run: accepted")
 	}
 }
 
