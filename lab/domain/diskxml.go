@@ -26,9 +26,6 @@ func (d Disk) xml(at placed) libvirtxml.DomainDisk {
 		out.Device = "lun"
 		out.Serial = "" // the device answers with its own
 	}
-	if d.Bus == NVMe {
-		out.Serial = "" // carried by the controller
-	}
 	return out
 }
 

@@ -148,7 +148,7 @@ func (p *placer) placeSATA() placed {
 }
 
 // placeNVMe gives each disk its own controller: namespaces of one controller
-// would share its serial.
+// would share its serial, which is said at both places.
 func (p *placer) placeNVMe(d Disk) placed {
 	index := p.nvme
 	p.nvme++

@@ -38,6 +38,22 @@ func TestPortTaken(t *testing.T) {
 	noDomain(t, h, s.Name)
 }
 
+// TestNameTaken: a machine of that name that is somebody else's survives our
+// attempt, and so does its log.
+func TestNameTaken(t *testing.T) {
+	h := openHost(t, storageRoot(t))
+	foreign := foreignDomain(t, h)
+	_, err := h.Start(t.Context(), idleSpec(t, h, "name", foreign.Name))
+	var failed *StartError
+	if !errors.As(err, &failed) || !strings.Contains(err.Error(), "already exists") {
+		t.Errorf("error is %v", err)
+	}
+	stillRuns(t, h, foreign)
+	if _, err := os.Stat(h.logFile(foreign.Name)); err != nil {
+		t.Errorf("its log: %v", err)
+	}
+}
+
 // TestStartCancelled: Ctrl-C in the middle of a start leaves no machine.
 func TestStartCancelled(t *testing.T) {
 	h := openHost(t, storageRoot(t))
@@ -209,8 +225,8 @@ func ours(t *testing.T, h *Host, storage string, scope Scope) []Leftover {
 // foreignDomain is a machine of somebody else.
 func foreignDomain(t *testing.T, h *Host) libvirt.Domain {
 	t.Helper()
-	const text = `<domain type='qemu'><name>somebody-elses</name><memory unit='MiB'>64</memory><os><type machine='q35'>hvm</type></os>
-<metadata><other:note xmlns:other='urn:other'>platter</other:note></metadata></domain>`
+	text := fmt.Sprintf(`<domain type='qemu'><name>foreign-%d</name><memory unit='MiB'>64</memory><os><type machine='q35'>hvm</type></os>
+<metadata><other:note xmlns:other='urn:other'>platter</other:note></metadata></domain>`, os.Getpid())
 	dom, err := ask(t.Context(), h, "DomainCreateXML", createLimit, func(lv *libvirt.Libvirt) (libvirt.Domain, error) {
 		return lv.DomainCreateXML(text, 0)
 	})

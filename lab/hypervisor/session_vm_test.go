@@ -24,6 +24,14 @@ func TestSession(t *testing.T) {
 	if os.Geteuid() != 0 {
 		return // the other tests run in session mode already
 	}
+	t.Run("runtime directory", func(t *testing.T) { session(t, "run", "XDG_RUNTIME_DIR=", sessionTests) })
+	t.Run("no runtime directory", func(t *testing.T) { session(t, ".cache", "NONE=", "TestMachineLife") })
+}
+
+// session runs tests with a home of their own; the variable, when it is one that
+// counts, names the runtime directory below it.
+func session(t *testing.T, runtimeDir, variable, tests string) {
+	t.Helper()
 	// libvirt wants a user that exists; nobody is one without rights.
 	const uid = 65534
 	base, err := os.MkdirTemp("", "p")
@@ -36,10 +44,10 @@ func TestSession(t *testing.T) {
 	if err := errors.Join(os.Chmod(base, 0o755), os.Mkdir(home, 0o700), os.Chown(home, uid, uid)); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(binary, "-vm", "-test.v", "-test.run=^("+sessionTests+")$")
+	cmd := exec.Command(binary, "-vm", "-test.v", "-test.run=^("+tests+")$")
 	cmd.Dir = home
-	runtime := filepath.Join(home, "run")
-	cmd.Env = []string{"HOME=" + home, "XDG_RUNTIME_DIR=" + runtime, "PATH=/usr/bin:/bin", "TMPDIR=" + home}
+	runtime := filepath.Join(home, runtimeDir)
+	cmd.Env = []string{"HOME=" + home, variable + runtime, "PATH=/usr/bin:/bin", "TMPDIR=" + home}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
 	t.Cleanup(func() {
 		for _, name := range []string{"libvirt-sock", "virtqemud-sock", "virtlogd-sock"} {
@@ -50,7 +58,7 @@ func TestSession(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, name := range strings.Split(sessionTests, "|") {
+	for _, name := range strings.Split(tests, "|") {
 		if !strings.Contains(string(out), "--- PASS: "+name) {
 			t.Errorf("%s did not run:\n%s", name, out)
 		}
