@@ -23,15 +23,19 @@ func flagsFirst(app *cli.App, args []string) []string {
 		case a == "--generate-bash-completion":
 			rest = append(rest, a) // must stay last
 		case len(a) > 1 && a[0] == '-':
-			value := takesValue(known, a)
+			to, of := &flags, known
+			if !isFlag(known, a) && isFlag(app.Flags, a) {
+				to, of = &global, app.Flags
+			}
+			value := takesValue(of, a)
 			if value && i+1 == len(args) {
 				rest = append(rest, a) // without its value; must not take an argument for it
 				break
 			}
-			flags = append(flags, a)
+			*to = append(*to, a)
 			if value {
 				i++
-				flags = append(flags, args[i])
+				*to = append(*to, args[i])
 			}
 		case len(rest) == 0 && find(commands, a) != nil:
 			c := find(commands, a)
