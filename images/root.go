@@ -22,13 +22,10 @@ func init() {
 		},
 		Customize: Customize{
 			Exclude: with(documentation, absentHardware, []string{"/usr/lib/udev/hwdb.d/*"}),
-			Run: []string{
-				// Plain modules load several times faster without hardware acceleration; squashfs compresses them again.
-				`find /usr/lib/modules -name '*.ko.xz' -print0 | xargs -0 -r -n 40 -P "$(nproc)" busybox unxz`,
-				`for v in /usr/lib/modules/*; do depmod "${v##*/}"; done`,
+			Run: with(plainModules, []string{
 				// sshd runs each command in root's shell, and dash starts several times faster than bash.
 				`sed -i '/^root:/s#:[^:]*$#:/bin/sh#' /etc/passwd`,
-			},
+			}),
 			Remove: with(leftovers, []string{
 				"/etc/lvm/archive", "/etc/lvm/backup", "/etc/mdadm",
 				"/usr/lib/udev/hwdb.bin", "/usr/bin/tiny-initramfs*", "/usr/sbin/mktirfs",
@@ -64,6 +61,13 @@ func init() {
 			Init:    text("initramfs-init"),
 		},
 	})
+}
+
+// plainModules decompresses the kernel modules: plain ones load several times
+// faster under emulation, and squashfs compresses them again.
+var plainModules = []string{
+	`find /usr/lib/modules -name '*.ko.xz' -print0 | xargs -0 -r -n 40 -P "$(nproc)" busybox unxz`,
+	`for v in /usr/lib/modules/*; do depmod "${v##*/}"; done`,
 }
 
 // absentHardware is what no virtual machine has, not even with a disk passed

@@ -20,13 +20,14 @@ type Builder struct{}
 // Build builds recipe r into dir, which must exist and be empty: the root
 // filesystem, for a root image also kernel and initramfs, and last the
 // manifest. Temporary files go below scratch, which must exist and be
-// searchable by everyone; Clean removes it. progress is told each step in a few words.
+// searchable by everyone; Clean removes it. progress is told each step in a few words, one call at a time but from another
+// goroutine.
 //
 // It needs network access to a Debian mirror. When ctx ends, all processes are
 // stopped and the error wraps ctx.Err(). After an error dir holds rubbish.
 func (Builder) Build(ctx context.Context, r images.Recipe, o images.Options, dir, scratch string, progress func(string)) error {
 	start := time.Now()
-	if err := checkTools(r); err != nil {
+	if err := checkHost(r, dir, scratch); err != nil {
 		return err
 	}
 	keyring, err := findKeyring(ctx, "/", r, scratch, progress)

@@ -48,10 +48,10 @@ func TestCommandGolden(t *testing.T) {
 			Run: []string{"depmod 6.12", "echo 'a b' >/etc/c"},
 		},
 	}
-	got := mmdebstrap(r, images.Options{Arch: "arm64"}, "")
+	got := mmdebstrap("unshare", r, images.Options{Arch: "arm64"}, "")
 	golden(t, "mmdebstrap-default", strings.Join(got, "\n")+"\n")
 	o := images.Options{Arch: "amd64", Mirror: "http://mirror.example/debian", AptOptions: []string{`Acquire::http::Proxy "http://cache.example:3142";`}}
-	golden(t, "mmdebstrap-mirror", strings.Join(mmdebstrap(r, o, "/scratch/keys"), "\n")+"\n")
+	golden(t, "mmdebstrap-mirror", strings.Join(mmdebstrap("root", r, o, "/scratch/keys"), "\n")+"\n")
 	golden(t, "mksquashfs", strings.Join(squash("/cache/root.squashfs"), "\n")+"\n")
 }
 

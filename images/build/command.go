@@ -19,11 +19,12 @@ chroot "$1" dpkg-query -W -f '${Package}=${Version}\n' | xargs apt-cache show --
 grep -E '^(Package|Version|Architecture|SHA256):' >"$1` + packagesFile + `"`
 
 // mmdebstrap returns the command line that installs recipe r and writes the
-// root as a tar stream to its standard output. keyring may be empty.
-func mmdebstrap(r images.Recipe, o images.Options, keyring string) []string {
+// root as a tar stream to its standard output. mode is root, or unshare for an
+// ordinary user; keyring may be empty.
+func mmdebstrap(mode string, r images.Recipe, o images.Options, keyring string) []string {
 	args := []string{
 		"mmdebstrap",
-		"--mode=auto",
+		"--mode=" + mode,
 		// Only the Essential packages and ours: no apt in the image.
 		"--variant=essential",
 		"--format=tar",

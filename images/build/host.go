@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"platter/images"
 )
@@ -26,8 +30,25 @@ var unprivilegedTools = []struct{ program, pkg string }{
 	{"newuidmap", "uidmap"},
 }
 
-// checkTools names every missing program and its package at once.
-func checkTools(r images.Recipe) error {
+// checkHost names everything the host lacks at once: programs with their
+// Debian package, space, and for an ordinary user subordinate ids.
+func checkHost(r images.Recipe, dir, scratch string) error {
+	errs := checkTools(r)
+	errs = append(errs, checkSpace(scratch, 2<<30), checkSpace(dir, 512<<20))
+	if uid := os.Geteuid(); uid != 0 {
+		subuid, err := os.ReadFile("/etc/subuid")
+		if err == nil {
+			err = checkSubordinate(string(subuid), uid)
+		}
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("build image %s: %w", r.Name, err)
+	}
+	return nil
+}
+
+func checkTools(r images.Recipe) []error {
 	wanted := tools
 	if os.Geteuid() != 0 {
 		wanted = append(append(wanted[:0:0], wanted...), unprivilegedTools...)
@@ -35,10 +56,39 @@ func checkTools(r images.Recipe) error {
 	var errs []error
 	for _, t := range wanted {
 		if _, err := exec.LookPath(t.program); err != nil {
-			errs = append(errs, fmt.Errorf("build image %s: the host has no %s; install the Debian package %s", r.Name, t.program, t.pkg))
+			errs = append(errs, fmt.Errorf("the host has no %s; install the Debian package %s", t.program, t.pkg))
 		}
 	}
-	return errors.Join(errs...)
+	return errs
+}
+
+// checkSpace wants free bytes in the filesystem of dir.
+func checkSpace(dir string, bytes uint64) error {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil {
+		return fmt.Errorf("look for space in %s: %w", dir, err)
+	}
+	if free := fs.Bavail * uint64(fs.Bsize); free < bytes {
+		return fmt.Errorf("%s has %d MiB free, a build needs %d MiB; free some, or choose another place with TMPDIR or XDG_CACHE_HOME",
+			dir, free>>20, bytes>>20)
+	}
+	return nil
+}
+
+// checkSubordinate looks in the text of /etc/subuid for the range in which
+// mmdebstrap lets an ordinary user's files belong to many users.
+func checkSubordinate(subuid string, uid int) error {
+	name := strconv.Itoa(uid)
+	if u, err := user.LookupId(name); err == nil {
+		name = u.Username
+	}
+	for line := range strings.Lines(subuid) {
+		owner, _, _ := strings.Cut(line, ":")
+		if owner == name || owner == strconv.Itoa(uid) {
+			return nil
+		}
+	}
+	return fmt.Errorf("user %s has no range in /etc/subuid; as root run usermod --add-subuids 100000-165535 --add-subgids 100000-165535 %s", name, name)
 }
 
 // keyringDir is where Debian's debian-archive-keyring keeps one file a key.

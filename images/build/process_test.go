@@ -78,12 +78,37 @@ func TestFailureShowsMessages(t *testing.T) {
 	}
 }
 
-func TestCheckToolsNamesPackages(t *testing.T) {
+func TestCheckHostNamesPackages(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	err := checkTools(images.Recipe{Name: "root"})
-	for _, want := range []string{"mmdebstrap", "squashfs-tools", "image root"} {
+	err := checkHost(images.Recipe{Name: "root"}, t.TempDir(), t.TempDir())
+	for _, want := range []string{"no mmdebstrap", "package squashfs-tools", "image root"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want it to name %s", err, want)
+		}
+	}
+}
+
+func TestCheckSpace(t *testing.T) {
+	if err := checkSpace(t.TempDir(), 1); err != nil {
+		t.Errorf("one byte: %v", err)
+	}
+	if err := checkSpace(t.TempDir(), 1<<62); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
+		t.Errorf("four exabytes: %v", err)
+	}
+}
+
+func TestCheckSubordinate(t *testing.T) {
+	for _, c := range []struct {
+		subuid string
+		ok     bool
+	}{
+		{"root:100000:65536\n", true},
+		{"other:100000:65536\n0:165536:65536\n", true},
+		{"rooter:100000:65536\n", false},
+		{"", false},
+	} {
+		if err := checkSubordinate(c.subuid, 0); (err == nil) != c.ok {
+			t.Errorf("subuid %q: %v", c.subuid, err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -30,6 +31,13 @@ var steps = []struct{ line, say string }{
 	{"I: creating tarball", "writing the root filesystem"},
 }
 
+func mode() string {
+	if os.Geteuid() == 0 {
+		return "root"
+	}
+	return "unshare"
+}
+
 // makeRoot runs mmdebstrap | filter | mksquashfs.
 func makeRoot(ctx context.Context, r images.Recipe, o images.Options, keyring, dir, scratch string, progress func(string)) (*rootOutput, error) {
 	// When one end of the pipe fails the other must not wait for it for ever.
@@ -43,7 +51,7 @@ func makeRoot(ctx context.Context, r images.Recipe, o images.Options, keyring, d
 			}
 		}
 	}}
-	install := command(ctx, mmdebstrap(r, o, keyring))
+	install := command(ctx, mmdebstrap(mode(), r, o, keyring))
 	install.Env = environment(scratch)
 	install.Stderr = installing
 	source, err := install.StdoutPipe()

@@ -144,7 +144,7 @@ func (c *Cache) remove(e entry) (gone bool, err error) {
 	if err != nil || !locked {
 		return false, err
 	}
-	defer lock.Unlock()
+	defer func() { _ = lock.Unlock() }() // closing the file frees the lock in any case
 	_, statErr := os.Lstat(e.dir)
 	if err := c.discard(e); err != nil {
 		return false, err
