@@ -33,7 +33,7 @@ func (e *AccessError) Error() string {
 
 // checkAccess makes sure, before anything is defined, that QEMU's user reaches
 // every file of a machine. libvirt gives writable disks to that user itself.
-func (h *Host) checkAccess(info Info, s domain.Spec) error {
+func (h *Host) checkAccess(ctx context.Context, info Info, s domain.Spec) error {
 	if h.addr.mode != SystemMode || info.QEMUUID == 0 {
 		return nil
 	}
@@ -42,16 +42,16 @@ func (h *Host) checkAccess(info Info, s domain.Spec) error {
 		if path == "" {
 			continue
 		}
-		if err := who.enter(path); err != nil {
+		if err := who.enter(ctx, path); err != nil {
 			return err
 		}
 	}
 	for _, d := range s.Disks {
-		if err := who.enter(d.Path); err != nil {
+		if err := who.enter(ctx, d.Path); err != nil {
 			return err
 		}
 		if d.ReadOnly && d.Kind == domain.File {
-			if err := who.read(d.Path); err != nil {
+			if err := who.read(ctx, d.Path); err != nil {
 				return err
 			}
 		}
@@ -63,7 +63,7 @@ func (h *Host) checkAccess(info Info, s domain.Spec) error {
 type qemuUser struct{ uid, gid int }
 
 // enter checks every directory above a file, from the root down.
-func (q qemuUser) enter(path string) error {
+func (q qemuUser) enter(ctx context.Context, path string) error {
 	var dirs []string
 	for dir := filepath.Dir(path); dir != "/" && dir != "."; dir = filepath.Dir(dir) {
 		dirs = append(dirs, dir)
@@ -73,19 +73,19 @@ func (q qemuUser) enter(path string) error {
 		if err != nil {
 			return fmt.Errorf("use %s: %w", path, err)
 		}
-		if !q.allowed(info, 0o1) && !q.accessWorks("-x", dirs[i]) {
+		if !q.allowed(info, 0o1) && !q.accessWorks(ctx, "-x", dirs[i]) {
 			return q.deny(path, dirs[i], info)
 		}
 	}
 	return nil
 }
 
-func (q qemuUser) read(path string) error {
+func (q qemuUser) read(ctx context.Context, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("use %s: %w", path, err)
 	}
-	if !q.allowed(info, 0o4) && !q.accessWorks("-r", path) {
+	if !q.allowed(info, 0o4) && !q.accessWorks(ctx, "-r", path) {
 		return q.deny(path, path, info)
 	}
 	return nil
@@ -117,8 +117,8 @@ func (q qemuUser) allowed(info os.FileInfo, bit os.FileMode) bool {
 
 // accessWorks asks the kernel in that user's place, which knows access lists.
 // Only root can; for others the mode bits have the last word.
-func (q qemuUser) accessWorks(how, path string) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+func (q qemuUser) accessWorks(ctx context.Context, how, path string) bool {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/usr/bin/test", how, path)
 	cmd.Dir = "/"

@@ -26,15 +26,15 @@ func TestAccess(t *testing.T) {
 		t.Fatal(err)
 	}
 	who := qemuUser{uid: 64055, gid: 64055}
-	if err := who.enter(filepath.Join(base, "public")); err != nil {
+	if err := who.enter(t.Context(), filepath.Join(base, "public")); err != nil {
 		t.Errorf("a reachable file: %v", err)
 	}
-	if err := who.read(filepath.Join(base, "public")); err != nil {
+	if err := who.read(t.Context(), filepath.Join(base, "public")); err != nil {
 		t.Errorf("a readable file: %v", err)
 	}
 	var e *AccessError
 	image := filepath.Join(closed, "deeper", "disk.raw")
-	if err := who.enter(image); !errors.As(err, &e) || e.Block != closed || e.Path != image {
+	if err := who.enter(t.Context(), image); !errors.As(err, &e) || e.Block != closed || e.Path != image {
 		t.Fatalf("error is %v, want one about %s", err, closed)
 	}
 	for _, part := range []string{"(uid 64055), which may not enter " + closed, "/var/lib/libvirt/images", `setfacl -m u:64055:x "` + closed} {
@@ -43,11 +43,11 @@ func TestAccess(t *testing.T) {
 		}
 	}
 	secret := filepath.Join(base, "secret")
-	if err := who.read(secret); !errors.As(err, &e) || e.Block != secret {
+	if err := who.read(t.Context(), secret); !errors.As(err, &e) || e.Block != secret {
 		t.Errorf("error is %v, want one about %s", err, secret)
 	}
 	owner := qemuUser{uid: os.Geteuid(), gid: os.Getegid()}
-	if err := errors.Join(owner.enter(image), owner.read(secret)); err != nil {
+	if err := errors.Join(owner.enter(t.Context(), image), owner.read(t.Context(), secret)); err != nil {
 		t.Errorf("the owner is stopped: %v", err)
 	}
 }

@@ -197,6 +197,15 @@ func (p *daemonPlan) logTail() string {
 	return oneLine(string(text))
 }
 
+// ensureLogging starts virtlogd again where it is ours to start: it ends when
+// idle for a while, also when libvirtd goes on.
+func (h *Host) ensureLogging(ctx context.Context) error {
+	if plan := h.env.daemonPlan(h.addr); plan != nil && plan.logd != "" {
+		return h.ensureLogd(ctx, plan)
+	}
+	return nil
+}
+
 // ensureLogd starts virtlogd, which keeps consoles and logs of machines. The
 // system daemon does not start it where no init system does.
 func (h *Host) ensureLogd(ctx context.Context, plan *daemonPlan) error {

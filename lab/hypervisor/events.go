@@ -53,7 +53,7 @@ func newEventHub(h *Host) *eventHub {
 // subscribe makes sure that events arrive and returns the queue of a domain. It
 // is called before the domain exists, so that nothing is missed.
 func (e *eventHub) subscribe(ctx context.Context, id libvirt.UUID, serialOf map[string]string) (*eventQueue, error) {
-	if err := e.ensure(ctx); err != nil {
+	if err := e.ensure(ctx, e.host.dialOrStart); err != nil {
 		return nil, err
 	}
 	q := &eventQueue{ch: make(chan Event, maxQueuedEvents), serialOf: serialOf}
@@ -74,7 +74,7 @@ func (e *eventHub) unsubscribe(id libvirt.UUID) {
 }
 
 // ensure connects and registers when that is not done or was lost.
-func (e *eventHub) ensure(ctx context.Context) error {
+func (e *eventHub) ensure(ctx context.Context, dial func(context.Context) (*conn, error)) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.open {
@@ -83,7 +83,7 @@ func (e *eventHub) ensure(ctx context.Context) error {
 	if e.conn != nil && e.conn.alive() {
 		return nil
 	}
-	c, err := e.host.dialOrStart(ctx)
+	c, err := dial(ctx)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,30 @@ func (e *eventHub) ensure(ctx context.Context) error {
 		go e.follow(ch)
 	}
 	e.conn = c
+	go e.mourn(c)
 	return nil
+}
+
+// mourn waits for the end of a connection and, while there are machines to hear
+// of, makes another. Events in between are lost; Machine.Alive always knows.
+func (e *eventHub) mourn(c *conn) {
+	<-c.raw.lost
+	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
+	defer cancel()
+	for attempt := 0; e.wanted() && backOff(ctx, attempt); attempt++ {
+		// Not started from here: whoever makes a call needs the daemon more.
+		if err := e.ensure(ctx, e.host.dial); err == nil {
+			e.host.log.Warn("lost the connection for events, connected again")
+			return
+		}
+	}
+}
+
+// wanted tells whether somebody still wants events.
+func (e *eventHub) wanted() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.open && len(e.sink) > 0
 }
 
 // follow drains one subscription until its connection ends; an undrained one

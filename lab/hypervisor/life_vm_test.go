@@ -227,6 +227,9 @@ func foreignDomain(t *testing.T, h *Host) libvirt.Domain {
 	t.Helper()
 	text := fmt.Sprintf(`<domain type='qemu'><name>foreign-%d</name><memory unit='MiB'>64</memory><os><type machine='q35'>hvm</type></os>
 <metadata><other:note xmlns:other='urn:other'>platter</other:note></metadata></domain>`, os.Getpid())
+	if err := h.ensureLogging(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	dom, err := ask(t.Context(), h, "DomainCreateXML", createLimit, func(lv *libvirt.Libvirt) (libvirt.Domain, error) {
 		return lv.DomainCreateXML(text, 0)
 	})

@@ -10,12 +10,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/digitalocean/go-libvirt"
 	"golang.org/x/sys/unix"
 )
 
 // sessionTests run once more as an unprivileged user with a private libvirt.
-const sessionTests = "TestMachineLife|TestGuestPowersOff|TestEveryDiskOption|TestImageInUse|TestOwnerKilled|TestPortTaken"
+const sessionTests = "TestMachineLife|TestGuestPowersOff|TestEveryDiskOption|TestImageInUse|TestOwnerKilled|TestPortTaken|TestDaemonKilled"
 
 // TestSession runs tests as a user who has no libvirt daemon, no runtime
 // directory and no rights. What it starts ends with the test.
@@ -69,12 +71,53 @@ func session(t *testing.T, runtimeDir, variable, tests string) {
 	t.Logf("%s", out)
 }
 
+// TestDaemonKilled: machines survive their daemon, and a new one is found or
+// started. It needs a daemon that nobody else uses.
+func TestDaemonKilled(t *testing.T) {
+	needVM(t)
+	if os.Geteuid() == 0 {
+		return // run by TestSession
+	}
+	h := openHost(t, storageRoot(t))
+	m := start(t, h, idleSpec(t, h, "daemon", "platter-test-daemon"))
+	killListener(t, h.socket(), os.Geteuid(), syscall.SIGKILL)
+	<-h.control.raw.lost
+	state, err := m.Alive(t.Context())
+	if err != nil || !state.Running {
+		t.Fatalf("state %+v, %v", state, err)
+	}
+	time.Sleep(2 * time.Second) // the events' connection comes back by itself
+	if _, err := ask(t.Context(), h, "DomainSuspend", queryLimit, func(lv *libvirt.Libvirt) (struct{}, error) {
+		return struct{}{}, lv.DomainSuspend(m.dom)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Destroy(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	told := ""
+	for e := range m.Events() {
+		told += string(e.Kind) + ":" + e.Reason + " "
+	}
+	if !strings.Contains(told, "suspended:paused ") || !strings.Contains(told, "stopped:destroyed") {
+		t.Errorf("events are %q", told)
+	}
+}
+
 // endListener ends the one daemon that listens on a socket of the test's.
 func endListener(t *testing.T, path string, uid int) {
 	t.Helper()
+	if _, err := os.Stat(path); err == nil {
+		killListener(t, path, uid, syscall.SIGTERM)
+	}
+}
+
+// killListener sends a signal to the process that listens on a socket.
+func killListener(t *testing.T, path string, uid int, signal syscall.Signal) {
+	t.Helper()
 	c, err := net.Dial("unix", path)
 	if err != nil {
-		return
+		return // nobody listens
 	}
 	defer c.Close()
 	raw, err := c.(*net.UnixConn).SyscallConn()
@@ -88,7 +131,7 @@ func endListener(t *testing.T, path string, uid int) {
 		t.Error(fmt.Errorf("who listens on %s: %+v, %w", path, cred, err))
 		return
 	}
-	if err := syscall.Kill(int(cred.Pid), syscall.SIGTERM); err != nil {
+	if err := syscall.Kill(int(cred.Pid), signal); err != nil {
 		t.Error(err)
 	}
 }

@@ -114,17 +114,13 @@ func (h *Host) prepare(ctx context.Context, info Info, s domain.Spec) error {
 	if _, err := h.ensureRun(s.Tag); err != nil {
 		return err
 	}
-	if err := h.checkAccess(info, s); err != nil {
+	if err := h.checkAccess(ctx, info, s); err != nil {
 		return fmt.Errorf("start machine %s: %w", s.Name, err)
 	}
 	if err := checkLocks(s); err != nil {
 		return fmt.Errorf("start machine %s: %w", s.Name, err)
 	}
-	if plan := h.env.daemonPlan(h.addr); plan != nil && plan.logd != "" {
-		// It may have ended since libvirtd was started.
-		return h.ensureLogd(ctx, plan)
-	}
-	return nil
+	return h.ensureLogging(ctx)
 }
 
 // startOnce makes the domain on a connection of its own, whose end is the
