@@ -78,8 +78,8 @@ func (t *trial) initServer(ctx context.Context) error {
 		return err
 	}
 	t.server = s
-	t.onExit("server close", func(context.Context) error {
-		return errors.Join(t.keepServerLog(), s.Close())
+	t.onExit("server close", func(ctx context.Context) error {
+		return errors.Join(t.endServer(ctx), t.keepServerLog(), s.Close())
 	})
 	if err := s.Init(ctx); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (t *trial) serverFacts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.measure(guest.Measurement{Server: &facts, Settings: settings, Flags: flags})
+	return t.measure(guest.Measurement{Server: &facts, Settings: settings, Flags: flags, Durability: t.durability(facts.Variables)})
 }
 
 func (t *trial) stopServer(ctx context.Context) error {
@@ -115,6 +115,18 @@ func (t *trial) stopServer(ctx context.Context) error {
 	return t.measure(guest.Measurement{Metrics: timings(map[string]*float64{
 		"server_init_seconds": init, "server_start_seconds": start, "server_stop_seconds": stop,
 	})})
+}
+
+// endLimit bounds the clean stop of a server that a trial which went wrong left running; after it, it is killed.
+const endLimit = 60 * time.Second
+
+func (t *trial) endServer(ctx context.Context) error {
+	if t.server.PID() == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, endLimit)
+	defer cancel()
+	return t.server.Stop(ctx)
 }
 
 // keepServerLog copies the server's own log to where the host fetches it.

@@ -76,16 +76,30 @@ func (t *trial) layout(ctx context.Context) error {
 	return t.recorded(func() error {
 		for _, part := range a.Parts {
 			for _, step := range part.Steps {
-				if err := t.runAll(ctx, mkfsLimit, [][]string{step.Argv}); err != nil {
-					return fmt.Errorf("layout %s: %w", part.Layout.Name, err)
-				}
-				if err := t.awaitNodes(ctx, step.Await); err != nil {
+				if err := t.build(ctx, step); err != nil {
 					return fmt.Errorf("layout %s: %w", part.Layout.Name, err)
 				}
 			}
 		}
 		return nil
 	})
+}
+
+// build runs one step, again and again for a while where that is allowed, and waits for its nodes.
+func (t *trial) build(ctx context.Context, step storage.Step) error {
+	deadline := time.Now().Add(nodeLimit)
+	for {
+		err := t.runAll(ctx, mkfsLimit, [][]string{step.Argv})
+		if err == nil {
+			return t.awaitNodes(ctx, step.Await)
+		}
+		if !step.Retry || time.Now().After(deadline) || ctx.Err() != nil {
+			return err
+		}
+		if err := pause(ctx, pollEvery); err != nil {
+			return err
+		}
+	}
 }
 
 // recorded keeps the command lines fn runs for the result.

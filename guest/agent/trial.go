@@ -58,7 +58,7 @@ func (t *trial) onExit(name string, fn func(context.Context) error) {
 func (t *trial) undoAll(ctx context.Context, failed bool) error {
 	var errs error
 	for _, u := range slices.Backward(t.undo) {
-		if err := t.do(ctx, u.name, u.fn); err != nil {
+		if err := t.step(ctx, -1, u.name, u.fn); err != nil {
 			t.log.Error("clean-up", "step", u.name, "error", err)
 			errs = errors.Join(errs, err)
 		}

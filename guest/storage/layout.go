@@ -12,6 +12,7 @@ import (
 // Step is one command of a layout and the device nodes that must be there after it.
 type Step struct {
 	Argv  []string
+	Retry bool // it may fail for a while because something else looks at the device
 	Await []Node
 }
 

@@ -16,7 +16,7 @@ const partitionAlign = 1 << 20
 func init() {
 	registerLayout(Layout{
 		Name:     "partition",
-		Tools:    []string{"sgdisk", "partx", "wipefs"},
+		Tools:    []string{"sgdisk", "blockdev", "partx", "wipefs"},
 		Packages: []string{"gdisk", "util-linux"},
 		Options: []Option{
 			{"number", "which partition, from 1", number(1, 128)},
@@ -94,9 +94,10 @@ func buildPartition(node guest.Layout, of []Target, _ int) (Target, []Step) {
 	mine := nodes[partitionNumber(node)-1]
 	steps := []Step{
 		{Argv: append(argv, disk)},
-		// sgdisk's own request to read the table again fails while anything looks at the disk; partx
-		// adds the partitions one by one and does not.
-		{Argv: []string{"partx", "--update", disk}, Await: nodes},
+		// sgdisk asks the kernel to read the table again and goes on when that is refused, as it is while
+		// anything looks at the disk; here it is insisted on. partx adds what a kernel without GPT left out.
+		{Argv: []string{"blockdev", "--rereadpt", disk}, Retry: true},
+		{Argv: []string{"partx", "--update", disk}, Retry: true, Await: nodes},
 		// An earlier filesystem may have begun at the very same sector.
 		{Argv: []string{"wipefs", "--all", mine.Path}},
 	}
