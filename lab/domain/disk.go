@@ -84,11 +84,15 @@ const (
 // "auto" is resolved before, so that what is asked and what is written can be
 // compared.
 type Disk struct {
-	Serial    string // at most 20 bytes of A-Za-z0-9_-; the guest finds the disk by it
-	Path      string // image file or device node on the host
-	Kind      Kind
-	Format    Format
-	ReadOnly  bool  // several machines may share a read-only image
+	Serial   string // at most 20 bytes of A-Za-z0-9_-; the guest finds the disk by it
+	Path     string // image file or device node on the host
+	Kind     Kind
+	Format   Format
+	ReadOnly bool // several machines may share a read-only image
+	// KeepOwner stops libvirt from giving the file to QEMU's user: an image is
+	// shared by machines that start and stop at different times, and QEMU can
+	// read it as it is. A daemon without the dac security driver refuses it.
+	KeepOwner bool
 	SizeBytes int64 // size the guest will see; 0 when not known
 	Bus       Bus
 
@@ -121,7 +125,7 @@ func DataDisk(serial, path string, sizeBytes int64) Disk {
 // image. It goes through the host's page cache, so the second boot reads memory.
 func ImageDisk(serial, path string) Disk {
 	return Disk{
-		Serial: serial, Path: path, Kind: File, Format: Raw, ReadOnly: true, Bus: Virtio,
+		Serial: serial, Path: path, Kind: File, Format: Raw, ReadOnly: true, KeepOwner: true, Bus: Virtio,
 		Cache: CacheWriteback, IO: IOThreads, Discard: DiscardIgnore, DetectZeroes: DetectZeroesOff,
 	}
 }

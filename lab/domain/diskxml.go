@@ -52,11 +52,9 @@ func (d Disk) driver(at placed) *libvirtxml.DomainDiskDriver {
 	return driver
 }
 
-// source leaves a read-only image with its owner and mode: it is shared by
-// machines that start and stop at different times, and QEMU can read it as it is.
 func (d Disk) source() *libvirtxml.DomainDiskSource {
 	var labels []libvirtxml.DomainDeviceSecLabel
-	if d.ReadOnly {
+	if d.KeepOwner {
 		labels = []libvirtxml.DomainDeviceSecLabel{{Model: "dac", Relabel: "no"}}
 	}
 	if d.Kind == File {

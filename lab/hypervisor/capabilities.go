@@ -38,6 +38,7 @@ func (h *Host) readCaps(info *Info, caps libvirtxml.Caps) error {
 	}
 	info.QEMUUID, info.QEMUGID = h.env.uid, os.Getegid()
 	for _, model := range caps.Host.SecModel {
+		info.DAC = info.DAC || model.Name == "dac"
 		for _, label := range model.Labels {
 			if model.Name == "dac" && label.Type == "kvm" {
 				// "+64055:+109"; anything else keeps the caller's ids.

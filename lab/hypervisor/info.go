@@ -36,6 +36,8 @@ type Info struct {
 	MemoryBytes          int64
 	AvailableMemoryBytes int64 // now, page cache counted as available
 
+	// DAC says that the daemon changes the owner of a machine's files.
+	DAC bool
 	// QEMUUID and QEMUGID own the QEMU processes.
 	QEMUUID, QEMUGID int
 }

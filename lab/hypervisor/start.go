@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,6 +87,10 @@ func (h *Host) complete(info Info, s domain.Spec) (domain.Spec, error) {
 		return s, err
 	}
 	s.ConsolePath = or(s.ConsolePath, filepath.Join(h.RunDir(s.Tag.Run), s.Name+".console"))
+	s.Disks = slices.Clone(s.Disks)
+	for i := range s.Disks {
+		s.Disks[i].KeepOwner = s.Disks[i].KeepOwner && info.DAC
+	}
 	check := s
 	if check.SSHPort == 0 {
 		check.SSHPort = 1 // chosen later
