@@ -30,24 +30,6 @@ func (s System) Facts() results.GuestFacts {
 	return f
 }
 
-// toolVersions asks each program of the storage for its version line, as packages alone do not tell.
-func (t *trial) toolVersions(ctx context.Context, tools []string) map[string]string {
-	versions := map[string]string{}
-	for _, tool := range tools {
-		if _, err := lookPath(tool); err != nil {
-			continue
-		}
-		out, err := t.ex.Run(ctx, tool, "-V")
-		if err != nil && len(out) == 0 {
-			continue
-		}
-		if line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n"); line != "" {
-			versions[tool] = printable(line)
-		}
-	}
-	return versions
-}
-
 // factsAfter proves again, after the workload, where the data lies, and says how much room is left.
 func (t *trial) factsAfter(ctx context.Context) error {
 	if err := t.prove(); err != nil {

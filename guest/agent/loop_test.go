@@ -117,7 +117,7 @@ func TestStorageJobOnLoopDevices(t *testing.T) {
 			if test.storage.Layout.Kind != "btrfs" {
 				disks = disks[:1]
 			}
-			events, log := carry(t, sys, guest.Job{Disks: disks, Storage: test.storage, Precondition: "fill", Steps: []guest.Step{{Do: "fill"}}})
+			events, log := carry(t, sys, guest.Job{Disks: disks, Storage: test.storage, Precondition: "fill", Probes: []string{"noise", "flush"}, Steps: []guest.Step{{Do: "fill"}}})
 			if done := doneOf(events); done.Status != results.StatusOK {
 				t.Fatalf("%+v\n%s", done, log)
 			}
@@ -131,6 +131,7 @@ func TestStorageJobOnLoopDevices(t *testing.T) {
 			if test.storage.Layout.Kind == "" && fmt.Sprint(facts.Commands) != fmt.Sprint(want) {
 				t.Errorf("ran %v, a plan says %v", facts.Commands, want)
 			}
+			probes := map[string]results.Probe{}
 			effective := map[string]string{}
 			for _, ev := range events {
 				if ev.Measurement == nil {
@@ -141,11 +142,20 @@ func TestStorageJobOnLoopDevices(t *testing.T) {
 						t.Errorf("flag %+v", f)
 					}
 				}
+				for _, p := range ev.Measurement.Probes {
+					probes[p.Name+" "+p.When] = p
+				}
 				for _, s := range ev.Measurement.Settings {
 					if s.Effective != nil {
 						effective[s.Name] = *s.Effective
 					}
 				}
+			}
+			if p := probes["noise before"]; p.Values["cpu_loop_seconds"] == nil || p.Values["sync_write_median_seconds"] == nil || len(probes) != 2+2*len(disks) {
+				t.Errorf("probes %v", probes)
+			}
+			if p := probes["flush:d0 before"]; p.Values["sync_writes_total"] == nil || *p.Values["sync_writes_total"] < 1 {
+				t.Errorf("flush probe %v", p)
 			}
 			if effective[test.setting] != test.value {
 				t.Errorf("setting %s is %q, want %q", test.setting, effective[test.setting], test.value)
@@ -253,6 +263,8 @@ func TestAnImpossibleJobFailsBeforeAnyWrite(t *testing.T) {
 		"filesystem": func(j *guest.Job) { j.Storage.Filesystem = "ext5" },
 		"size":       func(j *guest.Job) { j.Storage.Filesystem = "xfs" },
 		"step":       func(j *guest.Job) { j.Steps = []guest.Step{{Do: "dance"}} },
+		"probe":      func(j *guest.Job) { j.Probes = []string{"luck"} },
+		"fill":       func(j *guest.Job) { j.Precondition = "half" },
 		"server":     func(j *guest.Job) { j.Steps = []guest.Step{{Do: "restart"}} },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,6 +24,9 @@ func (t *trial) preflight(ctx context.Context) error {
 	if p := t.job.Precondition; p != "" && p != "none" && p != "fill" {
 		return fmt.Errorf("unknown precondition %q; there are none, fill", p)
 	}
+	if err := t.checkProbes(); err != nil {
+		return err
+	}
 	fs, err := storage.FilesystemByName(t.job.Storage.Filesystem)
 	if err != nil {
 		return err

@@ -81,6 +81,7 @@ func (t *trial) phases(ctx context.Context) error {
 		{"find disks", t.findDisks, true},
 		{"guard", t.guard, true},
 		{"precondition", t.precondition, t.job.Precondition == "fill"},
+		{"probe before", t.probeBefore, len(t.job.Probes) > 0},
 		{"server image", t.mountServer, t.hasServer()},
 		{"layout", t.layout, true},
 		{"mkfs", t.mkfs, true},
@@ -93,6 +94,7 @@ func (t *trial) phases(ctx context.Context) error {
 		{"server facts", t.serverFacts, t.hasServer()},
 		{"server stop", t.stopServer, t.hasServer()},
 		{"facts after", t.factsAfter, true},
+		{"probe after", t.probeAfter, len(t.job.Probes) > 0},
 	} {
 		if !p.when {
 			continue
