@@ -30,6 +30,8 @@ func answer(m *Model) string {
 	switch {
 	case len(all) == 0:
 		return "There is nothing to compare: the trials have one cell, or no metric that can be better or worse."
+	case len(all) <= few && tooFew(all):
+		return undecided(m, all)
 	case len(all) <= few:
 		var parts []string
 		for _, f := range all {
@@ -39,6 +41,34 @@ func answer(m *Model) string {
 	default:
 		return overview(m, all)
 	}
+}
+
+// tooFew reports whether all comparisons are open because n is too small for any.
+func tooFew(all []finding) bool {
+	for _, f := range all {
+		c := f.entry.Comparison
+		if c.Verdict != stats.Inconclusive || c.Ratio == nil || c.Low != nil || c.Reason != all[0].entry.Comparison.Reason {
+			return false
+		}
+	}
+	return true
+}
+
+// undecided answers for comparisons that are all open for the same reason, and still says what was measured.
+func undecided(m *Model, all []finding) string {
+	var parts []string
+	needed := 0
+	for _, f := range all {
+		parts = append(parts, change(m, f)+where(f))
+		if n := f.entry.Comparison.NeededN; n != nil {
+			needed = max(needed, *n)
+		}
+	}
+	text := "These trials cannot tell: " + strings.Join(parts, ", and ") + ", but there are " + all[0].entry.Comparison.Reason
+	if needed > 0 {
+		text += fmt.Sprintf("; about %d trials a side would decide", needed)
+	}
+	return text + "."
 }
 
 // findings lists the headline comparisons.

@@ -15,11 +15,11 @@ import (
 	"platter/results/store"
 )
 
-// The limits of a report of bigTrials trials, every format together. Seconds are the processor's, so that what else runs
-// on the machine does not count; one core is used, and two are there.
+// The limits of a report of bigTrials trials, every format together, on two cores. Seconds are the processors' together,
+// so that what else runs on the machine does not count.
 const (
 	bigTrials       = 5000
-	bigSeconds      = 5.0
+	bigSeconds      = 2 * 5.0
 	bigHeapBytes    = 300 << 20
 	bigPageBytes    = 5 << 20
 	bigResultBytes  = 20 << 10
@@ -89,7 +89,7 @@ func processorSeconds(b *testing.B) float64 {
 func BenchmarkReport(b *testing.B) {
 	run := bigRun(b, bigTrials)
 	for b.Loop() {
-		begin := processorSeconds(b)
+		begin, clock := processorSeconds(b), time.Now()
 		m, err := Build([]Folder{run}, Options{})
 		if err != nil {
 			b.Fatal(err)
@@ -111,7 +111,8 @@ func BenchmarkReport(b *testing.B) {
 			}
 		}
 		seconds := processorSeconds(b) - begin
-		b.ReportMetric(seconds, "s/report")
+		b.ReportMetric(seconds, "processor-s/report")
+		b.ReportMetric(time.Since(clock).Seconds(), "s/report")
 		b.ReportMetric(float64(heap.Sys), "memory-bytes")
 		if seconds > bigSeconds || heap.Sys > bigHeapBytes || largest > bigPageBytes {
 			b.Errorf("%.1f s, %d bytes of memory, page of %d bytes; the limits are %v s, %d, %d", seconds, heap.Sys, largest, bigSeconds, bigHeapBytes, bigPageBytes)

@@ -78,7 +78,7 @@ func factsOf(r results.Result) []fact {
 	}
 	add(ownAny, "durability", r.Durability)
 	for _, setting := range r.Settings {
-		if setting.Effective != nil {
+		if setting.Effective != nil && setting.Subject != "disk" { // disks are described above
 			add(subjectOwners[setting.Subject], setting.Subject+" "+setting.Name, *setting.Effective)
 		}
 	}

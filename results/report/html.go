@@ -217,15 +217,8 @@ func claimRows(m *Model) []htmlClaim {
 }
 
 func (p *htmlPage) fillFacts() {
-	var declared []string
-	for _, d := range p.M.Differs {
-		if d.Declared {
-			declared = append(declared, d.Name)
-		} else {
-			p.Other = append(p.Other, d)
-		}
-	}
-	p.Declared, p.FactorNames = join(declared), join(names(p.M.Factors))
+	p.Other = p.M.Differing()
+	p.Declared, p.FactorNames = declaredText(p.M), join(names(p.M.Factors))
 }
 
 func (p *htmlPage) fillTrials() {

@@ -64,24 +64,16 @@ func (p *page) claims() {
 // facts prints what was held equal and what was not.
 func (p *page) facts() {
 	p.field("Held equal", strings.Join(heldText(p.m), "; "))
-	var declared, other []string
-	for _, d := range p.m.Differs {
-		if d.Declared {
-			declared = append(declared, d.Name)
-			continue
-		}
+	if declared := declaredText(p.m); declared != "" {
+		p.field("Differs", "with "+join(names(p.m.Factors))+", as declared: "+declared)
+	}
+	var other []string
+	for _, d := range p.m.Differing() {
 		var values []string
 		for _, v := range d.Values {
 			values = append(values, fmt.Sprintf("%s (%s)", v.Value, strings.Join(v.Cells, "; ")))
 		}
 		other = append(other, d.Name+": "+strings.Join(values, " | "))
-	}
-	var factors []string
-	for _, f := range p.m.Factors {
-		factors = append(factors, f.Name)
-	}
-	if len(declared) > 0 {
-		p.field("Differs", "with "+join(factors)+", as declared: "+join(declared))
 	}
 	if len(other) == 0 {
 		other = []string{"nothing that platter looks at"}

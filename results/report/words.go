@@ -227,3 +227,33 @@ func (m *Model) Compared() bool {
 	}
 	return false
 }
+
+// declaredText lists the declared differences; many properties of one subject become a count.
+func declaredText(m *Model) string {
+	const few = 3
+	bySubject := map[string][]string{}
+	var order []string
+	for _, d := range m.Differs {
+		if !d.Declared {
+			continue
+		}
+		subject := d.Name
+		if isSetting(d.Name) {
+			subject, _, _ = strings.Cut(d.Name, " ")
+			subject += " settings"
+		}
+		if bySubject[subject] == nil {
+			order = append(order, subject)
+		}
+		bySubject[subject] = append(bySubject[subject], d.Name)
+	}
+	var parts []string
+	for _, subject := range order {
+		if names := bySubject[subject]; len(names) <= few {
+			parts = append(parts, names...)
+		} else {
+			parts = append(parts, fmt.Sprintf("%d %s", len(names), subject))
+		}
+	}
+	return join(parts)
+}

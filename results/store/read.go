@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -21,35 +22,78 @@ const (
 	journalLimitBytes = 256 << 20
 )
 
-// Results walks the results of a run, in the order of their paths, holding one at a time in memory.
+// Results walks the results of a run, in the order of their paths, with only a few in memory at a time.
 //
 // What cannot be used comes as an error, always a *Problem that names the file, with a zero Result; the walk goes on.
 // A caller that shows results must show the problems too and call what it shows partial. Attempts without a result
 // (killed, or still going on) come as Incomplete.
 func (r *Run) Results() iter.Seq2[results.Result, error] {
 	return func(yield func(results.Result, error) bool) {
-		cells, err := os.ReadDir(r.file(TrialsDir))
-		if err != nil {
-			yield(results.Result{}, &Problem{TrialsDir, Unreadable, err})
-			return
-		}
-		for _, cell := range cells {
-			relative := filepath.Join(TrialsDir, cell.Name())
-			attempts, err := os.ReadDir(r.file(relative))
-			if err != nil {
-				if !yield(results.Result{}, &Problem{relative, kindOf(err), err}) {
-					return
-				}
-				continue
+		paths, problems := r.attemptPaths()
+		for _, problem := range problems {
+			if !yield(results.Result{}, problem) {
+				return
 			}
-			for _, attempt := range attempts {
-				result, problem := r.readResult(filepath.Join(relative, attempt.Name()))
-				if problem != nil && !yield(results.Result{}, problem) || problem == nil && !yield(result, nil) {
-					return
-				}
+		}
+		stop := make(chan struct{})
+		defer close(stop)
+		for slot := range r.readAhead(paths, stop) {
+			switch read := <-slot; {
+			case read.problem != nil && !yield(results.Result{}, read.problem):
+				return
+			case read.problem == nil && !yield(read.result, nil):
+				return
 			}
 		}
 	}
+}
+
+// attemptPaths lists the folders of attempts, in order.
+func (r *Run) attemptPaths() (paths []string, problems []*Problem) {
+	cells, err := os.ReadDir(r.file(TrialsDir))
+	if err != nil {
+		return nil, []*Problem{{TrialsDir, Unreadable, err}}
+	}
+	for _, cell := range cells {
+		relative := filepath.Join(TrialsDir, cell.Name())
+		attempts, err := os.ReadDir(r.file(relative))
+		if err != nil {
+			problems = append(problems, &Problem{relative, kindOf(err), err})
+			continue
+		}
+		for _, attempt := range attempts {
+			paths = append(paths, filepath.Join(relative, attempt.Name()))
+		}
+	}
+	return paths, problems
+}
+
+// oneRead is what became of reading one attempt.
+type oneRead struct {
+	result  results.Result
+	problem *Problem
+}
+
+// readAhead reads several attempts at once and hands them out in order, one slot each; decoding is most of the time a
+// report of many trials takes. It ends early when stop is closed.
+func (r *Run) readAhead(paths []string, stop <-chan struct{}) <-chan chan oneRead {
+	slots := make(chan chan oneRead, runtime.GOMAXPROCS(0))
+	go func() {
+		defer close(slots)
+		for _, path := range paths {
+			slot := make(chan oneRead, 1) // never blocks its reader
+			select {
+			case slots <- slot:
+			case <-stop:
+				return
+			}
+			go func() {
+				result, problem := r.readResult(path)
+				slot <- oneRead{result, problem}
+			}()
+		}
+	}()
+	return slots
 }
 
 // readResult reads the result of one attempt and proves that it belongs there.

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -69,7 +71,8 @@ func TestBadFilesAreSkipped(t *testing.T) {
 	}
 }
 
-// collectAsNobody collects with the file permissions of a plain user, also when the test runs as root.
+// collectAsNobody collects with the file permissions of a plain user, also when the test runs as root: then the test's
+// own binary is run again as nobody.
 func collectAsNobody(t *testing.T, root string, run *Run) (ids []string, problems map[string]ProblemKind) {
 	if os.Geteuid() != 0 {
 		return collect(run)
@@ -79,19 +82,54 @@ func collectAsNobody(t *testing.T, root string, run *Run) (ids []string, problem
 			t.Fatal(err)
 		}
 	}
-	done := make(chan error)
-	go func() {
-		// The identity for files belongs to this thread alone. The thread ends with the goroutine, as it stays locked.
-		runtime.LockOSThread()
-		const nobody = 65534
-		err := syscall.Setfsuid(nobody)
-		ids, problems = collect(run)
-		done <- err
-	}()
-	if err := <-done; err != nil {
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
 		t.Fatal(err)
 	}
-	return ids, problems
+	binary := filepath.Join(root, "store.test")
+	if err := os.WriteFile(binary, self, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const nobody = 65534
+	child := exec.Command(binary, "-test.run", "^TestCollectChild$")
+	child.Env = append(os.Environ(), collectEnv+"="+run.Path())
+	child.Dir = root
+	child.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := child.CombinedOutput()
+	if err != nil {
+		t.Fatalf("as nobody: %v\n%s", err, out)
+	}
+	var got struct {
+		IDs      []string
+		Problems map[string]ProblemKind
+	}
+	answer, _, _ := strings.Cut(string(out), "\n")
+	if err := json.Unmarshal([]byte(answer), &got); err != nil {
+		t.Fatalf("as nobody: %v\n%s", err, out)
+	}
+	return got.IDs, got.Problems
+}
+
+const collectEnv = "PLATTER_TEST_COLLECT"
+
+// TestCollectChild is the other half of collectAsNobody: it reads the run it is given and prints what it found. On its
+// own it reads the archived run.
+func TestCollectChild(t *testing.T) {
+	path := cmp.Or(os.Getenv(collectEnv), archived)
+	run, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, problems := collect(run)
+	if len(ids) == 0 {
+		t.Fatal("no result was read")
+	}
+	if os.Getenv(collectEnv) == "" {
+		return
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(map[string]any{"IDs": ids, "Problems": problems}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestJournal(t *testing.T) {

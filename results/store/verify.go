@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"platter/results/schema"
 )
@@ -87,7 +86,8 @@ func (r *Run) verifyDocuments() []*Problem {
 	check(PlanFile, "plan", planLimitBytes, false)
 	check(MetricsFile, "metrics", smallLimitBytes, false)
 	check(JournalFile, "journal", journalLimitBytes, true)
-	for _, attempt := range r.attempts() {
+	attempts, _ := r.attemptPaths() // its problems come from Results, in verifyComplete
+	for _, attempt := range attempts {
 		if _, err := os.Lstat(r.file(filepath.Join(attempt, ResultFile))); err == nil {
 			check(filepath.Join(attempt, ResultFile), "result", resultLimitBytes, false)
 		}
@@ -132,19 +132,4 @@ func (r *Run) verifyComplete() []*Problem {
 		}
 	}
 	return problems
-}
-
-// attempts lists the folders of attempts.
-func (r *Run) attempts() []string {
-	paths, err := fs.Glob(os.DirFS(r.path), TrialsDir+"/*/*")
-	if err != nil {
-		panic(err) // the pattern is a constant
-	}
-	kept := paths[:0]
-	for _, path := range paths {
-		if !strings.HasPrefix(filepath.Base(path), ".") {
-			kept = append(kept, path)
-		}
-	}
-	return kept
 }
