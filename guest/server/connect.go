@@ -26,32 +26,16 @@ func (s *Server) connector(schema string) (driver.Connector, error) {
 	return mysql.NewConnector(cfg)
 }
 
-// boundConn is a socket that closes when the context it was dialled under ends.
-type boundConn struct {
-	net.Conn
-	release func() bool
-}
-
-// Close closes the socket and lets the context go.
-func (c boundConn) Close() error {
-	c.release()
-	return c.Conn.Close()
-}
-
 // lifetime is the context key that carries the context of Connect through the driver, which dials under a shorter one.
 type lifetime struct{}
 
-func dialBound(ctx context.Context, network, address string) (net.Conn, error) {
-	var d net.Dialer
-	c, err := d.DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
+func dialBound(ctx context.Context, _, address string) (net.Conn, error) {
+	if life, ok := ctx.Value(lifetime{}).(context.Context); ok {
+		ctx = life
+	} else {
+		ctx = context.WithoutCancel(ctx) // a pool's connection outlives the call that opened it
 	}
-	life, ok := ctx.Value(lifetime{}).(context.Context)
-	if !ok {
-		return c, nil
-	}
-	return boundConn{c, context.AfterFunc(life, func() { c.Close() })}, nil
+	return dialSocket(ctx, address)
 }
 
 type silent struct{}

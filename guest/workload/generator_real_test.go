@@ -1,0 +1,141 @@
+package workload_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"platter/guest/server"
+	"platter/guest/workload"
+)
+
+var (
+	generator       = flag.Bool("generator", false, "compare this generator with sysbench and mariadb-slap on one server (minutes; wants a quiet machine)")
+	generatorRounds = flag.Int("generator-rounds", 5, "rounds of the comparison; each runs both sides, in turn first")
+)
+
+// effort is what one side of a round did and took.
+type effort struct {
+	perSecond  float64
+	cpuSeconds float64 // of the client, a transaction
+}
+
+// TestGenerator prints throughput and client CPU a transaction as ratios to the original tools. It fails when the medians
+// miss the first target: at least 0.95 of the throughput, at most 1.15 of the CPU.
+func TestGenerator(t *testing.T) {
+	if !*generator {
+		t.Skip("needs -vm -generator: minutes on a quiet machine")
+	}
+	srv := realServer(t)
+	for _, c := range []struct {
+		name    string
+		threads int
+		seconds int
+		events  int
+	}{{"oltp_read_write", 4, 5, 0}, {"oltp_point_select", 4, 5, 0}, {"mysqlslap", 4, 0, 20000}} {
+		t.Run(c.name, func(t *testing.T) {
+			ours, theirs := slapEffort, slapToolEffort
+			if c.name != "mysqlslap" {
+				oltpTables(t, srv, c.name, `{"table_size": 10000}`)
+				ours, theirs = oltpEffort, sysbenchEffort
+			}
+			var speed, cpu []float64
+			for round := range *generatorRounds {
+				var a, b effort
+				if round%2 == 0 {
+					a = ours(t, srv, c.name, c.threads, c.seconds, c.events)
+					b = theirs(t, srv, c.name, c.threads, c.seconds, c.events)
+				} else {
+					b = theirs(t, srv, c.name, c.threads, c.seconds, c.events)
+					a = ours(t, srv, c.name, c.threads, c.seconds, c.events)
+				}
+				speed, cpu = append(speed, a.perSecond/b.perSecond), append(cpu, a.cpuSeconds/b.cpuSeconds)
+				t.Logf("round %d: %.0f/s against %.0f/s (%.3f), client CPU %.1f µs against %.1f µs (%.3f)", round+1,
+					a.perSecond, b.perSecond, a.perSecond/b.perSecond, a.cpuSeconds*1e6, b.cpuSeconds*1e6, a.cpuSeconds/b.cpuSeconds)
+			}
+			s, u := median(speed), median(cpu)
+			fmt.Printf("generator %s: throughput %.3f x, client CPU %.3f x of the original's (median of %d)\n", c.name, s, u, len(speed))
+			if s < 0.95 || u > 1.15 {
+				t.Errorf("throughput %.3f x (at least 0.95), CPU %.3f x (at most 1.15)", s, u)
+			}
+		})
+	}
+}
+
+func median(v []float64) float64 {
+	v = slices.Clone(v)
+	slices.Sort(v)
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+}
+
+// cpuOf is the CPU time this process used during f; the server is another process.
+func cpuOf(f func()) float64 {
+	var before, after syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &before)
+	f()
+	syscall.Getrusage(syscall.RUSAGE_SELF, &after)
+	sum := func(r syscall.Rusage) time.Duration {
+		return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+	}
+	return (sum(after) - sum(before)).Seconds()
+}
+
+func oltpEffort(t *testing.T, srv *server.Server, name string, threads, seconds, _ int) effort {
+	var r *record
+	cpu := cpuOf(func() {
+		r = run(t, srv, name, fmt.Sprintf(`{"threads": %d, "time": %d, "count_rows": false}`, threads, seconds))
+	})
+	return effort{r.value(t, "transactions_per_second"), cpu / r.value(t, "transactions_total")}
+}
+
+func sysbenchEffort(t *testing.T, srv *server.Server, name string, threads, seconds, _ int) effort {
+	cmd := exec.Command("sysbench", name, "--mysql-user=root", "--mysql-socket="+srv.Socket(), "--table-size=10000",
+		fmt.Sprintf("--threads=%d", threads), fmt.Sprintf("--time=%d", seconds), "run")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	m := regexp.MustCompile(`transactions: +(\d+) +\(([\d.]+) per sec`).FindStringSubmatch(string(out))
+	n, _ := strconv.ParseFloat(m[1], 64)
+	rate, _ := strconv.ParseFloat(m[2], 64)
+	return effort{rate, (cmd.ProcessState.SystemTime() + cmd.ProcessState.UserTime()).Seconds() / n}
+}
+
+const slapGenerator = `"auto_generate_sql_load_type": "key", "auto_generate_sql_add_autoincrement": true`
+
+func slapEffort(t *testing.T, srv *server.Server, _ string, threads, _, events int) effort {
+	w, err := workload.Decode("mysqlslap", json.RawMessage(fmt.Sprintf(`{"auto_generate_sql": true, %s, "concurrency": %d, "number_of_queries": %d}`, slapGenerator, threads, events)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &record{}
+	cpu := cpuOf(func() {
+		if err := w.Run(t.Context(), session(srv, r)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return effort{float64(events) / r.value(t, "run_seconds"), cpu / float64(events)}
+}
+
+func slapToolEffort(t *testing.T, srv *server.Server, _ string, threads, _, events int) effort {
+	cmd := exec.Command("mariadb-slap", "--no-defaults", "--user=root", "--socket="+srv.Socket(), "-a", "--auto-generate-sql-load-type=key",
+		"--auto-generate-sql-add-autoincrement", fmt.Sprintf("-c%d", threads), fmt.Sprintf("--number-of-queries=%d", events), "--csv")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Split(strings.TrimSpace(string(out)), ",")
+	seconds, err := strconv.ParseFloat(fields[2], 64)
+	if err != nil || seconds == 0 {
+		t.Fatalf("mariadb-slap printed %q", out)
+	}
+	return effort{float64(events) / seconds, (cmd.ProcessState.SystemTime() + cmd.ProcessState.UserTime()).Seconds() / float64(events)}
+}
