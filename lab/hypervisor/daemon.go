@@ -31,6 +31,8 @@ type daemonPlan struct {
 	dir    string // directory of sockets, lock and log
 	env    []string
 	setup  func() error
+
+	logStart int64 // where in the log the last started daemon begins
 }
 
 // hasInit tells whether systemd runs the host and with it its daemons.
@@ -151,7 +153,7 @@ func (h *Host) awaitDaemon(ctx context.Context, plan *daemonPlan, exited <-chan 
 		default:
 		}
 		if !backOff(ctx, attempt) {
-			return fmt.Errorf("%s does not answer after %s: %s", plan.daemon, startLimit, plan.logTail())
+			return fmt.Errorf("%s does not answer: %w: %s", plan.daemon, ctx.Err(), plan.logTail())
 		}
 	}
 }
@@ -166,6 +168,9 @@ func (p *daemonPlan) run(binary string, args ...string) (<-chan error, error) {
 		return nil, fmt.Errorf("open the log of %s: %w", binary, err)
 	}
 	defer log.Close()
+	if p.logStart, err = log.Seek(0, io.SeekEnd); err != nil {
+		return nil, fmt.Errorf("open the log of %s: %w", binary, err)
+	}
 	cmd := exec.Command(binary, args...)
 	cmd.Env, cmd.Dir = p.env, "/"
 	cmd.Stdout, cmd.Stderr = log, log
@@ -178,23 +183,21 @@ func (p *daemonPlan) run(binary string, args ...string) (<-chan error, error) {
 	return exited, nil
 }
 
-// logTail is the end of the daemon's log on one line.
+// logTail is the end of what the daemon logged since its start, on one line.
 func (p *daemonPlan) logTail() string {
 	f, err := os.Open(p.log())
 	if err != nil {
 		return err.Error()
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Size() > 600 {
-		if _, err := f.Seek(-600, io.SeekEnd); err != nil {
-			return err.Error()
-		}
+	if _, err := f.Seek(p.logStart, io.SeekStart); err != nil {
+		return err.Error()
 	}
 	text, err := io.ReadAll(f)
 	if err != nil {
 		return err.Error()
 	}
-	return oneLine(string(text))
+	return oneLine(string(text[max(len(text)-600, 0):]))
 }
 
 // ensureLogging starts virtlogd again where it is ours to start: it ends when
@@ -209,6 +212,8 @@ func (h *Host) ensureLogging(ctx context.Context) error {
 // ensureLogd starts virtlogd, which keeps consoles and logs of machines. The
 // system daemon does not start it where no init system does.
 func (h *Host) ensureLogd(ctx context.Context, plan *daemonPlan) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
 	socket := filepath.Join(plan.dir, "virtlogd-sock")
 	if c, err := dialSocket(ctx, socket, 0); err == nil {
 		return c.Close()
@@ -228,7 +233,7 @@ func (h *Host) ensureLogd(ctx context.Context, plan *daemonPlan) error {
 		default:
 		}
 		if !backOff(ctx, attempt) {
-			return fmt.Errorf("%s does not listen on %s: %s", plan.logd, socket, plan.logTail())
+			return fmt.Errorf("%s does not listen on %s: %w: %s", plan.logd, socket, ctx.Err(), plan.logTail())
 		}
 	}
 }

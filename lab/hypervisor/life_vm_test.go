@@ -58,7 +58,8 @@ func TestNameTaken(t *testing.T) {
 func TestStartCancelled(t *testing.T) {
 	h := openHost(t, storageRoot(t))
 	s := idleSpec(t, h, "cancel", "platter-test-cancel")
-	for _, wait := range []time.Duration{10 * time.Millisecond, 300 * time.Millisecond, 900 * time.Millisecond} {
+	for _, wait := range []time.Duration{10, 50, 150, 300, 900, 2000} {
+		wait *= time.Millisecond
 		ctx, cancel := context.WithTimeout(t.Context(), wait)
 		m, err := h.Start(ctx, s)
 		cancel()

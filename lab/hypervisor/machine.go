@@ -44,6 +44,11 @@ func newMachine(h *Host, s domain.Spec, text string) (*Machine, error) {
 	return &Machine{host: h, spec: s, xml: text, id: libvirt.UUID(id), targets: targets}, nil
 }
 
+// identity is enough for libvirt to find the domain.
+func (m *Machine) identity() libvirt.Domain {
+	return libvirt.Domain{Name: m.spec.Name, UUID: m.id, ID: -1}
+}
+
 // Name is libvirt's name of the machine.
 func (m *Machine) Name() string { return m.spec.Name }
 

@@ -42,7 +42,7 @@ func (h *Host) removeDomain(ctx context.Context, l Leftover) error {
 	if err != nil {
 		return err
 	}
-	m.dom = libvirt.Domain{Name: l.Name, UUID: m.id, ID: -1}
+	m.dom = m.identity()
 	tag, ours, err := h.domainTag(ctx, m.dom)
 	if err != nil || !ours {
 		return err

@@ -147,10 +147,7 @@ func (h *Host) startOnce(ctx context.Context, s domain.Spec) (*Machine, error) {
 		return nil, err
 	}
 	begin := time.Now()
-	m.dom, err = call(ctx, m.life, "DomainCreateXML", createLimit, func(lv *libvirt.Libvirt) (libvirt.Domain, error) {
-		// Validated, since libvirt drops without a word what it does not know.
-		return lv.DomainCreateXML(text, libvirt.DomainStartAutodestroy|libvirt.DomainStartValidate)
-	})
+	err = h.create(ctx, m)
 	if err != nil {
 		h.abandon(ctx, m)
 		return nil, &StartError{Name: s.Name, XML: text, Err: m.explain(portError(err, s.SSHPort))}
@@ -165,6 +162,40 @@ func (h *Host) startOnce(ctx context.Context, s domain.Spec) (*Machine, error) {
 	return m, nil
 }
 
+// create makes the domain of a machine. When ctx ends meanwhile, libvirt would
+// go on with what it was told, and autodestroy would follow only later: so the
+// machine is destroyed over and over until the call is answered.
+func (h *Host) create(ctx context.Context, m *Machine) error {
+	background := context.WithoutCancel(ctx)
+	answer := make(chan error, 1)
+	go func() {
+		var err error
+		m.dom, err = call(background, m.life, "DomainCreateXML", createLimit, func(lv *libvirt.Libvirt) (libvirt.Domain, error) {
+			// Validated, since libvirt drops without a word what it does not know.
+			return lv.DomainCreateXML(m.xml, libvirt.DomainStartAutodestroy|libvirt.DomainStartValidate)
+		})
+		answer <- err
+	}()
+	select {
+	case err := <-answer:
+		return err
+	case <-ctx.Done():
+	}
+	limit := time.After(destroyLimit)
+	for {
+		if _, err := h.destroyDomain(background, m.identity()); err != nil {
+			h.log.Debug("destroy a machine that is being made", "machine", m.spec.Name, "err", err)
+		}
+		select {
+		case <-answer:
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		case <-limit:
+			return fmt.Errorf("%w, and libvirt does not say whether it made the machine", ctx.Err())
+		}
+	}
+}
+
 // abandon ends a machine that may or may not have come to life: the answer may
 // have been lost on the way.
 func (h *Host) abandon(ctx context.Context, m *Machine) {
@@ -172,7 +203,7 @@ func (h *Host) abandon(ctx context.Context, m *Machine) {
 	h.events.unsubscribe(m.id)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), destroyLimit)
 	defer cancel()
-	if _, err := h.destroyDomain(ctx, libvirt.Domain{Name: m.spec.Name, UUID: m.id, ID: -1}); err != nil {
+	if _, err := h.destroyDomain(ctx, m.identity()); err != nil {
 		h.log.Warn("could not make sure that a failed machine is gone", "machine", m.spec.Name, "err", err)
 	}
 	if h.nameFree(ctx, m.spec.Name) { // else the log is that of another machine
