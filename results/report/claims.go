@@ -30,6 +30,7 @@ type ClaimResult struct {
 	Source    string    `json:"source,omitempty"`
 	Metric    string    `json:"metric"`
 	Levels    []string  `json:"levels"`              // best to worst, as claimed
+	Equal     bool      `json:"equal,omitempty"`     // the claim is that they do not differ
 	Direction Judgement `json:"direction,omitempty"` // the first is better than the last; or none differs, where equality is claimed
 	Order     Judgement `json:"order,omitempty"`     // each is better than the next, where there are three or more
 	Magnitude Judgement `json:"magnitude,omitempty"` // the published ratio, or the largest difference claimed
@@ -76,7 +77,7 @@ type stratum struct {
 // judge judges one claim in each stratum and joins the judgements.
 func (b *builder) judge(c claim) ClaimResult {
 	info, _ := results.LookupMetric(c.Metric)
-	out := ClaimResult{ID: c.ID, Text: oneLine(c.Text), Source: oneLine(c.Source), Metric: c.Metric, Levels: c.Order, Published: c.Ratio}
+	out := ClaimResult{ID: c.ID, Text: oneLine(c.Text), Source: oneLine(c.Source), Metric: c.Metric, Levels: c.Order, Equal: c.Equal, Published: c.Ratio}
 	strata := b.strata(c)
 	if len(strata) == 0 || len(c.Order) < 2 {
 		return out.cannot("no valid trial has " + c.Metric)
@@ -322,10 +323,14 @@ func joinStrata(out ClaimResult, judged []ClaimResult, strata []*stratum) ClaimR
 // sides lists the judgements in words: "direction reproduced, magnitude cannot tell".
 func (r ClaimResult) sides() string {
 	var parts []string
+	direction := "direction"
+	if r.Equal {
+		direction = "equality"
+	}
 	for _, side := range []struct {
 		name string
 		j    Judgement
-	}{{"direction", r.Direction}, {"order", r.Order}, {"magnitude", r.Magnitude}} {
+	}{{direction, r.Direction}, {"order", r.Order}, {"magnitude", r.Magnitude}} {
 		if side.j != "" {
 			parts = append(parts, side.name+" "+strings.ReplaceAll(string(side.j), "_", " "))
 		}
@@ -335,7 +340,7 @@ func (r ClaimResult) sides() string {
 
 // Line is a claim in one line, the same in every format.
 func (r ClaimResult) Line() string {
-	line := fmt.Sprintf("%s: %s: %s", r.ID, r.Text, r.sides())
+	line := fmt.Sprintf("%s: %s: %s", r.ID, strings.TrimSuffix(r.Text, "."), r.sides())
 	if r.Published != nil || r.Ratio != nil {
 		line += " ("
 		if r.Published != nil {

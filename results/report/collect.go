@@ -123,6 +123,7 @@ func (c *collection) readTrials(folder Folder, p plan, several bool) {
 		histograms := result.Histograms // long, not shown, and not to be cut as text is
 		result.Histograms = nil
 		cleanAll(&result)
+		result.Metrics = derive(result)
 		c.dropNameless(folder, &result)
 		t := c.compact(result)
 		c.keepHistograms(folder, t, histograms)

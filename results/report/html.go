@@ -27,22 +27,22 @@ var (
 
 // htmlPage is what the template prints: the Model in the words of a page.
 type htmlPage struct {
-	M                     *Model
-	CSS                   template.CSS
-	JSON                  template.JS // the Model itself; no executable type, so that no script ever runs
-	Chips                 []htmlChip
-	Matrices              []htmlMatrix
-	Claims                []htmlClaim
-	Times, Latencies      []htmlFigure
-	Percentiles, Why      *htmlGrid
-	Order                 *htmlFigure
-	Other                 []Difference
-	Declared, FactorNames string
-	Kernel                []htmlKernel
-	Counts                string
-	Failed                []Trial
-	TrialTable            htmlGrid
-	TrialsLeft            string
+	M                             *Model
+	CSS                           template.CSS
+	JSON                          template.JS // the Model itself; no executable type, so that no script ever runs
+	Chips                         []htmlChip
+	Matrices                      []htmlMatrix
+	Claims                        []htmlClaim
+	Times, Latencies              []htmlFigure
+	Percentiles, Why, Probes      *htmlGrid
+	Order                         *htmlFigure
+	Other                         []Difference
+	Decide, Declared, FactorNames string
+	Kernel                        []htmlKernel
+	Counts                        string
+	Failed                        []Trial
+	TrialTable                    htmlGrid
+	TrialsLeft                    string
 }
 
 type (
@@ -111,8 +111,10 @@ func writeHTML(w io.Writer, m *Model, _ Style) error {
 			p.Matrices = append(p.Matrices, matrixOf(m, t, figures))
 		}
 	}
-	p.Why = gridOf(m, costMetrics)
-	p.Percentiles = gridOf(m, latencyMetrics)
+	p.Why, p.Probes, p.Percentiles = gridOf(m, isCost), gridOf(m, isProbe), gridOf(m, isLatency)
+	if rounds := m.roundsToDecide(); rounds > 0 && len(m.Again) == 1 {
+		p.Decide = fmt.Sprintf("%s --set rounds=%d", m.Again[0], rounds)
+	}
 	p.fillFacts()
 	p.fillTrials()
 	return pageHTML.Execute(w, p)
@@ -201,7 +203,7 @@ func claimRows(m *Model) []htmlClaim {
 	word := func(j Judgement) string { return strings.ReplaceAll(string(j), "_", " ") }
 	var out []htmlClaim
 	for _, c := range m.Claims {
-		row := htmlClaim{Text: c.Text, Source: c.Source, Direction: word(c.Direction), Order: word(c.Order), Magnitude: word(c.Magnitude), Reason: c.Reason}
+		row := htmlClaim{Text: c.Text, Source: c.Source, Direction: word(c.Direction) + map[bool]string{true: " (equal)"}[c.Equal], Order: word(c.Order), Magnitude: word(c.Magnitude), Reason: c.Reason}
 		if c.Published != nil {
 			row.Published = results.FormatNumber(*c.Published)
 		}

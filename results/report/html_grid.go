@@ -21,14 +21,22 @@ var latencyMetrics = []string{
 	"latency_minimum_seconds", "latency_mean_seconds", "latency_p50_seconds", "latency_p95_seconds", "latency_p99_seconds", "latency_p999_seconds", "latency_maximum_seconds",
 }
 
+func isCost(t Table) bool {
+	return t.Labels["disk"] == "" && t.Labels[probeLabel] == "" && slices.Contains(costMetrics, t.Metric.Name)
+}
+
+func isLatency(t Table) bool { return slices.Contains(latencyMetrics, t.Metric.Name) }
+
+func isProbe(t Table) bool { return t.Labels[probeLabel] != "" }
+
 // maxGridColumns keeps a grid readable; wider ones are left to report.json.
 const maxGridColumns = 24
 
 // gridOf makes a table of medians: a line a metric and step, a column a cell. It is nil when there is nothing to show.
-func gridOf(m *Model, metrics []string) *htmlGrid {
+func gridOf(m *Model, wanted func(Table) bool) *htmlGrid {
 	grid := htmlGrid{Header: []string{"median"}}
 	for _, t := range m.Tables {
-		if !slices.Contains(metrics, t.Metric.Name) || t.Labels["disk"] != "" {
+		if !wanted(t) {
 			continue
 		}
 		if len(grid.Header) == 1 {

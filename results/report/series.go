@@ -65,7 +65,11 @@ type KernelLine struct {
 type samplesOf struct {
 	rates  map[string]*rate
 	kernel []reading
+	asked  reading // the server's last count of statements
 }
+
+// statements is the rate of statements by the server's own count, for workloads that keep no series.
+const statements = "statements_per_second"
 
 type rate struct {
 	seconds, values []float64
@@ -104,7 +108,7 @@ func (b *builder) readSamples(folders []Folder, m *Model) {
 		if perCell[place]++; perCell[place] == 1 && len(samples.kernel) > 1 {
 			m.Kernel = append(m.Kernel, Kernel{Row: t.row, Column: t.column, Trial: t.id, Lines: kernelLines(samples.kernel)})
 		}
-		for _, name := range []string{"transactions_per_second", "queries_per_second"} {
+		for _, name := range []string{"transactions_per_second", "queries_per_second", statements} {
 			if r := samples.rates[name]; r != nil && len(r.values) > 1 {
 				seconds, values := thin(r.seconds, r.values, seriesPoints)
 				m.Series = append(m.Series, Series{Row: t.row, Column: t.column, Trial: t.id, Round: t.round, Name: name, Warmup: r.warmup, Seconds: seconds, Values: values})
@@ -146,7 +150,11 @@ func parseSamples(r io.Reader) (*samplesOf, error) {
 		if err1 != nil || err2 != nil || math.IsNaN(value) || math.IsInf(value, 0) || math.IsNaN(seconds) || math.IsInf(seconds, 0) {
 			continue
 		}
-		if step, source := line[1], line[2]; source == "workload" {
+		step, source := line[1], line[2]
+		if source == "server" && line[3] == "Questions" && (isMeasured(step) || isWarmup(step)) {
+			out.addQuestions(step, seconds, value)
+		}
+		if source == "workload" {
 			out.addRate(step, line[3], seconds, value)
 		} else if isMeasured(step) {
 			if seconds != now.seconds && now.values != nil {
@@ -187,6 +195,14 @@ func (s *samplesOf) addRate(step, name string, seconds, value float64) {
 	if isWarmup(step) {
 		r.warmup = seconds - first
 	}
+}
+
+// addQuestions turns the server's count of statements into a rate.
+func (s *samplesOf) addQuestions(step string, seconds, count float64) {
+	if interval := seconds - s.asked.seconds; s.asked.values != nil && interval > 0 && count >= s.asked.values["Questions"] {
+		s.addRate(step, statements, seconds, (count-s.asked.values["Questions"])/interval)
+	}
+	s.asked = reading{seconds, map[string]float64{"Questions": count}}
 }
 
 // thin keeps the smallest and the largest value of each of points/2 parts, in the order they came, and makes the time
