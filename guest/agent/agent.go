@@ -31,6 +31,7 @@ const cleanUpLimit = 5 * time.Minute
 // happens; a job it cannot read or that another build wrote is told too. It logs to log. The error is
 // one that kept it from telling; everything else is in Done.
 func Run(ctx context.Context, jobFile, dir string, log io.Writer) error {
+	survive()
 	return run(ctx, System{Root: "/"}, jobFile, dir, log)
 }
 

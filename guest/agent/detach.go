@@ -14,6 +14,13 @@ import (
 // Detach starts this program again as its own session, so that it outlives the connection, with its
 // output in dir/agent.log, and returns once that process has announced itself in agent.pid.
 func Detach(ctx context.Context, jobFile, dir string) error {
+	var err error
+	if jobFile, err = filepath.Abs(jobFile); err != nil {
+		return fmt.Errorf("find the job: %w", err)
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return fmt.Errorf("find the agent's directory: %w", err)
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the agent's directory: %w", err)
 	}

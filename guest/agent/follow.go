@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// followEvery is how often the event file is looked at; it bounds the delay of a line.
-const followEvery = 100 * time.Millisecond
+// followEvery is how often the agent's process is looked at, between the lines it writes.
+const followEvery = time.Second
 
 // donePrefix begins the line of Done: type is an event's first key.
 const donePrefix = `{"type":"done",`
@@ -35,6 +35,11 @@ func Follow(ctx context.Context, dir string, offset int64, w io.Writer) error {
 	if _, err := f.Seek(offset, io.SeekStart); err != nil {
 		return fmt.Errorf("follow: %w", err)
 	}
+	wake, err := newWaiter(f.Name(), w)
+	if err != nil {
+		return fmt.Errorf("follow: %w", err)
+	}
+	defer wake.close()
 	var rest []byte
 	for {
 		// Alive is asked before reading: what a process wrote before it died is then read for certain.
@@ -49,8 +54,11 @@ func Follow(ctx context.Context, dir string, offset int64, w io.Writer) error {
 		if !alive {
 			return errors.New("the agent's process is gone without done; agent.log and the kernel's log tell more")
 		}
-		if err := pause(ctx, followEvery); err != nil {
-			return err
+		if err := wake.wait(followEvery); err != nil {
+			return fmt.Errorf("follow: %w", err)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 	}
 }
@@ -66,7 +74,7 @@ func openEvents(ctx context.Context, dir string, p process) (*os.File, error) {
 		if !errors.Is(err, os.ErrNotExist) || !alive {
 			return nil, fmt.Errorf("follow: %w; see agent.log", err)
 		}
-		if err := pause(ctx, followEvery); err != nil {
+		if err := pause(ctx, pollEvery); err != nil {
 			return nil, err
 		}
 	}

@@ -131,6 +131,30 @@ func TestStopLeavesAReusedProcessIDAlone(t *testing.T) {
 	}
 }
 
+func TestFollowEndsWhenNobodyReads(t *testing.T) {
+	dir := t.TempDir()
+	other(t, dir)
+	if err := os.WriteFile(filepath.Join(dir, EventsFile), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	result := make(chan error, 1)
+	go func() { result <- Follow(t.Context(), dir, 0, w) }()
+	r.Close()
+	select {
+	case err := <-result:
+		if err == nil || !strings.Contains(err.Error(), "nobody reads") {
+			t.Errorf("error %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it still follows")
+	}
+}
+
 func TestFollowWithoutAnAgent(t *testing.T) {
 	if err := Follow(t.Context(), t.TempDir(), 0, &bytes.Buffer{}); err == nil {
 		t.Error("nothing was followed")

@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -318,6 +319,30 @@ func TestADeadlineIsNamed(t *testing.T) {
 	})
 	if done := doneOf(events); done.Status != results.StatusFailed || !strings.Contains(done.Reason, "deadline of 5 s passed") {
 		t.Errorf("%+v", done)
+	}
+}
+
+// A server on a full filesystem would wait for ever; the step ends with the reason instead.
+func TestAFullFilesystemIsNamed(t *testing.T) {
+	if !*vm {
+		t.Skip("needs -vm: root, to mount")
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=512k", "small", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	defer exec.Command("umount", dir).Run()
+	tr := &trial{place: storage.Place{Dir: dir}}
+	ctx, cancel := tr.watchRoom(t.Context())
+	defer cancel()
+	select {
+	case <-ctx.Done():
+		var full *FullError
+		if err := context.Cause(ctx); !errors.As(err, &full) || !strings.Contains(err.Error(), "larger disk") {
+			t.Errorf("ended with %v", err)
+		}
+	case <-time.After(fullAfter + 20*time.Second):
+		t.Error("nobody noticed")
 	}
 }
 

@@ -91,11 +91,15 @@ func (t *trial) startServer(ctx context.Context) error {
 	if err := t.server.Start(ctx); err != nil {
 		return err
 	}
+	t.exposeServer()
 	return t.serverFacts(ctx)
 }
 
 // serverFacts tells what the server says of itself; asked again after the steps, as a step may change it.
 func (t *trial) serverFacts(ctx context.Context) error {
+	if t.server.PID() == 0 {
+		return t.server.ExitErr() // nil when the last step stopped it
+	}
 	facts, err := t.server.Facts(ctx)
 	if err != nil {
 		return err
@@ -108,7 +112,11 @@ func (t *trial) serverFacts(ctx context.Context) error {
 }
 
 func (t *trial) stopServer(ctx context.Context) error {
-	if err := t.server.Stop(ctx); err != nil {
+	if t.server.PID() != 0 {
+		if err := t.server.Stop(ctx); err != nil {
+			return err
+		}
+	} else if err := t.server.ExitErr(); err != nil {
 		return err
 	}
 	init, start, stop := t.server.Seconds()

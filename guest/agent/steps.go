@@ -76,14 +76,17 @@ func (t *trial) steps(ctx context.Context) (err error) {
 	}
 	defer f.Close()
 	options := sampler.Options{Period: seconds(t.job.SampleSeconds)}
+	options.More = t.moreSamples(nil)
 	if t.server != nil {
 		db, err := t.server.DB(1)
 		if err != nil {
 			return err
 		}
 		defer db.Close()
-		options.More = statusReader{db}.read
+		options.More = t.moreSamples(statusReader{db}.read)
 	}
+	ctx, stopWatching := t.watchRoom(ctx)
+	defer stopWatching()
 	if t.sampler, err = sampler.Start(f, t.source, options); err != nil {
 		return err
 	}
@@ -133,11 +136,15 @@ func (t *trial) perform(ctx context.Context, s guest.Step, name string) error {
 	case "sleep":
 		return pause(ctx, seconds(s.Seconds))
 	case "restart":
-		return t.server.Restart(ctx)
+		err := t.server.Restart(ctx)
+		t.exposeServer()
+		return err
 	case "stop":
 		return t.server.Stop(ctx)
 	case "start":
-		return t.server.Start(ctx)
+		err := t.server.Start(ctx)
+		t.exposeServer()
+		return err
 	case "drop_caches":
 		return t.dropCaches(ctx)
 	case "fill":

@@ -10,6 +10,6 @@
 //	12.003412,run,disk:data,flushes_total,1207
 //
 // seconds is the monotonic time since the sampler started; step the step at that time; source is cpu,
-// system, memory, paging, pressure, disk:<name>, server or workload. Units are in the names. Names that
+// system, memory, paging, pressure, disk:<name>, filesystem, server or workload. Units are in the names. Names that
 // end in _total count up from the machine's boot; all others are the value at that moment.
 package sampler
