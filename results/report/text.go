@@ -29,6 +29,7 @@ func writeText(w io.Writer, m *Model, s Style) error {
 			p.table(t)
 		}
 	}
+	p.costs()
 	p.claims()
 	p.facts()
 	p.failures()

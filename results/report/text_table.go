@@ -113,6 +113,45 @@ func (p *page) factorNames(columns int) table.Row {
 	return names
 }
 
+// shortCosts are the costs worth a line on a terminal.
+var shortCosts = []string{"flushes_per_transaction_ratio", "written_bytes_per_transaction_ratio", "device_busy_ratio",
+	"cpu_user_ratio", "cpu_system_ratio", "cpu_iowait_ratio", "cpu_steal_ratio", "context_switches_per_second"}
+
+// costs prints what the machine did for the work, where that fits the page: the first thing to look at for a why.
+func (p *page) costs() {
+	grid := gridOf(p.m, func(t Table) bool { return isCost(t) && !t.Headline && slices.Contains(shortCosts, t.Metric.Name) })
+	if grid == nil {
+		return
+	}
+	w := table.NewWriter()
+	w.SetStyle(plainStyle())
+	row := func(cells []string) table.Row {
+		out := table.Row{}
+		for _, cell := range cells {
+			out = append(out, cell)
+		}
+		return out
+	}
+	w.AppendHeader(row(grid.Header))
+	var right []table.ColumnConfig
+	for i := range grid.Header[1:] {
+		right = append(right, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	w.SetColumnConfigs(right)
+	for _, cells := range grid.Rows {
+		w.AppendRow(row(cells))
+	}
+	lines := strings.Split(w.Render(), "\n")
+	if text.StringWidthWithoutEscSequences(lines[1])+2 > p.style.Width {
+		return
+	}
+	p.WriteString(p.bold("What it cost") + "\n")
+	for _, line := range lines {
+		p.WriteString(strings.TrimRight("  "+line, " ") + "\n")
+	}
+	p.WriteString("\n")
+}
+
 // plainStyle is a table without a frame: a rule under the header and two blanks between columns.
 func plainStyle() table.Style {
 	style := table.StyleLight
