@@ -152,6 +152,18 @@ func signatures(ctx context.Context, ex *Exec, node string) ([]string, error) {
 	return found, nil
 }
 
+// wipe destroys the signatures of a disk and, where it had partitions, makes the kernel forget them.
+func wipe(ctx context.Context, ex *Exec, d BlockDevice) error {
+	if _, err := ex.Run(ctx, "wipefs", "--all", d.Node); err != nil {
+		return err
+	}
+	if len(d.Partitions) == 0 {
+		return nil
+	}
+	_, err := ex.Run(ctx, "blockdev", "--rereadpt", d.Node)
+	return err
+}
+
 // Guard proves right before a write that every disk is the one the job means and that nothing uses it,
 // and refuses signatures that the job did not declare ours to destroy.
 func (s System) Guard(ctx context.Context, ex *Exec, want []guest.Disk, found map[string]BlockDevice) error {
@@ -175,7 +187,7 @@ func (s System) Guard(ctx context.Context, ex *Exec, want []guest.Disk, found ma
 				w.Name, d.Name, strings.Join(marks, "; "))}
 		}
 		if len(marks) > 0 {
-			if _, err := ex.Run(ctx, "wipefs", "--all", d.Node); err != nil {
+			if err := wipe(ctx, ex, d); err != nil {
 				return fmt.Errorf("disk %s: %w", w.Name, err)
 			}
 		}

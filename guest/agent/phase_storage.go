@@ -106,7 +106,10 @@ func (t *trial) build(ctx context.Context, step storage.Step) error {
 func (t *trial) recorded(fn func() error) error {
 	commands, err := t.ex.Record(fn)
 	t.facts.Commands = append(t.facts.Commands, commands...)
-	return err
+	if err != nil {
+		return errors.Join(err, t.measureStorage()) // what was run is part of what failed
+	}
+	return nil
 }
 
 func (t *trial) runAll(ctx context.Context, limit time.Duration, commands [][]string) error {
@@ -169,7 +172,6 @@ func (t *trial) mkfs(ctx context.Context) error {
 	err := t.recorded(func() error { return t.runAll(ctx, mkfsLimit, t.fs.Mkfs(t.job.Storage, t.assembly.Target)) })
 	took := time.Since(begin).Seconds()
 	if err != nil {
-		t.measureStorage()
 		return fmt.Errorf("make %s on %s: %w", t.fs.Name, t.assembly.Text, err)
 	}
 	t.facts.MkfsSeconds = &took

@@ -13,7 +13,7 @@ import (
 )
 
 // toolsOf the agent itself, whatever the storage is.
-var baseTools = []string{"wipefs", "mount", "umount"}
+var baseTools = []string{"wipefs", "blockdev", "mount", "umount"}
 
 // preflight refuses a job that is wrong, and skips one this machine has no tool or module for, before
 // anything is written.
