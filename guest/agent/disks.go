@@ -23,8 +23,9 @@ func (e *LostError) Unwrap() error { return e.Err }
 const pollEvery = 50 * time.Millisecond
 
 // FindDisks waits until every disk of the job is there, once, and of the exact size; it returns them by
-// the job's names. The error lists the disks that are there.
-func (s System) FindDisks(ctx context.Context, want []guest.Disk, limit time.Duration) (map[string]BlockDevice, error) {
+// the job's names. missing, which may be nil, is called while one is not there. The error lists the
+// disks that are there.
+func (s System) FindDisks(ctx context.Context, want []guest.Disk, limit time.Duration, missing func(context.Context)) (map[string]BlockDevice, error) {
 	deadline := time.Now().Add(limit)
 	for {
 		found, err := s.matchDisks(want)
@@ -33,6 +34,9 @@ func (s System) FindDisks(ctx context.Context, want []guest.Disk, limit time.Dur
 		}
 		if time.Now().After(deadline) {
 			return nil, &LostError{err}
+		}
+		if missing != nil {
+			missing(ctx)
 		}
 		if err := pause(ctx, pollEvery); err != nil {
 			return nil, err

@@ -54,7 +54,7 @@ func TestFindDisksBySerialAndSizeOnEveryBus(t *testing.T) {
 		{Name: "c", Serial: "data2", SizeBytes: 66 * mib},
 		{Name: "a", Serial: "data0", SizeBytes: 64 * mib, LogicalBlockBytes: 4096},
 		{Name: "b", Serial: "data1", SizeBytes: 65 * mib},
-	}, 0)
+	}, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestFindDisksRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			begin := time.Now()
-			_, err := machine(t).FindDisks(t.Context(), []guest.Disk{test.disk}, 100*time.Millisecond)
+			_, err := machine(t).FindDisks(t.Context(), []guest.Disk{test.disk}, 100*time.Millisecond, nil)
 			if err == nil {
 				t.Fatal("found")
 			}
@@ -102,7 +102,7 @@ func TestFindDisksRefusesASerialTwice(t *testing.T) {
 	if err := os.WriteFile(sys.path("devices/pci/nvme/block/nvme0n1/device/serial"), []byte("data0"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err := sys.FindDisks(t.Context(), []guest.Disk{{Name: "x", Serial: "data0", SizeBytes: 64 * mib}}, 0)
+	_, err := sys.FindDisks(t.Context(), []guest.Disk{{Name: "x", Serial: "data0", SizeBytes: 64 * mib}}, 0, nil)
 	if err == nil || !strings.Contains(err.Error(), "more than one disk") || !strings.Contains(err.Error(), "vda") || !strings.Contains(err.Error(), "nvme0n1") {
 		t.Errorf("error %v", err)
 	}
@@ -117,7 +117,7 @@ func TestFindDisksWaitsForALateDisk(t *testing.T) {
 		time.Sleep(150 * time.Millisecond)
 		os.Rename(sys.path("/vda"), sys.path("/sys/block/vda"))
 	}()
-	if _, err := sys.FindDisks(t.Context(), []guest.Disk{{Name: "a", Serial: "data0", SizeBytes: 64 * mib}}, 10*time.Second); err != nil {
+	if _, err := sys.FindDisks(t.Context(), []guest.Disk{{Name: "a", Serial: "data0", SizeBytes: 64 * mib}}, 10*time.Second, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -159,5 +159,18 @@ func TestInUse(t *testing.T) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
 		})
+	}
+}
+
+func TestStorageAliases(t *testing.T) {
+	sys := tree(t, map[string]string{
+		"sys/bus/pci/devices/0/class": "0x010802", "sys/bus/pci/devices/0/modalias": "pci:nvme",
+		"sys/bus/pci/devices/1/class": "0x020000", "sys/bus/pci/devices/1/modalias": "pci:network",
+		"sys/bus/pci/devices/2/class": "0x010601", "sys/bus/pci/devices/2/modalias": "pci:ahci", "sys/bus/pci/devices/2/driver": "",
+		"sys/bus/virtio/devices/virtio0/modalias": "virtio:d00000008v00001AF4", "sys/bus/virtio/devices/virtio1/modalias": "virtio:d00000001v00001AF4",
+		"sys/bus/scsi/devices/0:0:0:0/modalias": "scsi:t-0x00",
+	})
+	if got := strings.Join(sys.storageAliases(), " "); got != "pci:nvme virtio:d00000008v00001AF4 scsi:t-0x00" {
+		t.Errorf("aliases %s", got)
 	}
 }

@@ -25,7 +25,7 @@ const (
 )
 
 func (t *trial) findDisks(ctx context.Context) error {
-	found, err := t.sys.FindDisks(ctx, t.job.Disks, findLimit)
+	found, err := t.sys.FindDisks(ctx, t.job.Disks, findLimit, t.driverLoader())
 	if err != nil {
 		return err
 	}
