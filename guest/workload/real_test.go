@@ -222,3 +222,12 @@ func run(t *testing.T, srv *server.Server, name, options string) *record {
 }
 
 func label(n int) string { return fmt.Sprint(n) }
+
+func checksum(t *testing.T, srv *server.Server, table string) string {
+	t.Helper()
+	var name, sum string
+	if err := open(t, srv).QueryRow("CHECKSUM TABLE "+table).Scan(&name, &sum); err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
