@@ -114,3 +114,22 @@ func TestToday(t *testing.T) {
 		}
 	}
 }
+
+// TestMeans: by hand, for two levels that are mirror images of each other.
+func TestMeans(t *testing.T) {
+	s := Study{Levels: []string{"a", "b"}, Scores: []Score{{ID: "write"}},
+		Figures: []Figure{{ID: "x", Score: "write"}, {ID: "y", Score: "write"}, {ID: "z", Score: "transaction"}}}
+	got := s.MeansOf(Values{"x": {"a": 1, "b": 3}, "y": {"a": 3, "b": 1}, "z": {"a": 30, "b": 10}})
+	// Averages are 2, 2 and 20: a is 2/1 and 2/3 of them better, √(4/3) = 1.1547; its rate is 30/20.
+	for level, want := range map[string]float64{"a": 115.47, "b": 115.47} {
+		if math.Abs(got["write"][level]-want) > 0.01 {
+			t.Errorf("write, %s: %.2f, want %.2f", level, got["write"][level], want)
+		}
+	}
+	if math.Abs(got["transaction"]["a"]-150) > 1e-9 || math.Abs(got["transaction"]["b"]-50) > 1e-9 {
+		t.Errorf("transaction: %v, want 150 and 50", got["transaction"])
+	}
+	if got := s.MeansOf(Values{"x": {"a": 1}, "y": {"a": 3, "b": 1}, "z": {"a": 30, "b": 10}}); len(got["write"]) != 0 {
+		t.Errorf("a hole was filled: %v", got)
+	}
+}

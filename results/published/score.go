@@ -1,5 +1,7 @@
 package published
 
+import "math"
+
 // Values are figures by id and level: printed ones, or ours in their place.
 type Values map[string]map[string]float64
 
@@ -58,4 +60,46 @@ func (s Study) sums(score, level string, values Values) (average, own float64, c
 		own += values[f.ID][level]
 	}
 	return average, own, complete
+}
+
+// MeansOf is what the scores would be without a row that dominates: per score and level the geometric mean over rows of
+// how much better than the average of all levels the level is, in per cent. Incomplete levels have none.
+func (s Study) MeansOf(values Values) map[string]map[string]float64 {
+	means := map[string]map[string]float64{}
+	if len(s.Scores) == 0 {
+		return means
+	}
+	for _, score := range []string{"write", "transaction"} {
+		means[score] = map[string]float64{}
+		for _, level := range s.Levels {
+			if mean, ok := s.geometric(score, level, values); ok {
+				means[score][level] = 100 * mean
+			}
+		}
+	}
+	return means
+}
+
+func (s Study) geometric(score, level string, values Values) (float64, bool) {
+	sum, rows := 0.0, 0
+	for _, f := range s.Figures {
+		if f.Score != score {
+			continue
+		}
+		average := 0.0
+		for _, l := range s.Levels {
+			v, ok := values[f.ID][l]
+			if !ok || v <= 0 {
+				return 0, false
+			}
+			average += v / float64(len(s.Levels))
+		}
+		better := average / values[f.ID][level]
+		if score == "transaction" {
+			better = 1 / better
+		}
+		sum += math.Log(better)
+		rows++
+	}
+	return math.Exp(sum / float64(max(rows, 1))), rows > 0
 }

@@ -106,6 +106,7 @@ func (b *builder) model(o Options) (*Model, error) {
 	}
 	m.Tables = tables
 	m.Claims = b.claims()
+	m.Published = b.published()
 	m.Lab = b.lab()
 	m.Held, m.Differs = compareFacts(b.trials, b.varying, cellName)
 	m.Trials = b.list()

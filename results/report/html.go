@@ -27,22 +27,22 @@ var (
 
 // htmlPage is what the template prints: the Model in the words of a page.
 type htmlPage struct {
-	M                             *Model
-	CSS                           template.CSS
-	JSON                          template.JS // the Model itself; no executable type, so that no script ever runs
-	Chips                         []htmlChip
-	Matrices                      []htmlMatrix
-	Claims                        []htmlClaim
-	Times, Latencies              []htmlFigure
-	Percentiles, Why, Probes      *htmlGrid
-	Order                         *htmlFigure
-	Other                         []Difference
-	Decide, Declared, FactorNames string
-	Kernel                        []htmlKernel
-	Counts                        string
-	Failed                        []Trial
-	TrialTable                    htmlGrid
-	TrialsLeft                    string
+	M                                   *Model
+	CSS                                 template.CSS
+	JSON                                template.JS // the Model itself; no executable type, so that no script ever runs
+	Chips                               []htmlChip
+	Matrices                            []htmlMatrix
+	Claims                              []htmlClaim
+	Times, Latencies                    []htmlFigure
+	Percentiles, Why, Probes, Published *grid
+	Order                               *htmlFigure
+	Other                               []Difference
+	Decide, Declared, FactorNames       string
+	Kernel                              []htmlKernel
+	Counts                              string
+	Failed                              []Trial
+	TrialTable                          grid
+	TrialsLeft                          string
 }
 
 type (
@@ -73,13 +73,14 @@ type (
 	htmlClaim struct {
 		Text, Source, Direction, Order, Magnitude, Published, Ours, Reason string
 	}
-	htmlGrid struct {
+	// grid is a table whose first column names the lines; text reports print it too.
+	grid struct {
 		Header []string
 		Rows   [][]string
 	}
 	htmlKernel struct {
 		Heading string
-		Table   htmlGrid
+		Table   grid
 	}
 )
 
@@ -114,6 +115,9 @@ func writeHTML(w io.Writer, m *Model, _ Style) error {
 	p.Why, p.Probes, p.Percentiles = gridOf(m, isCost), gridOf(m, isProbe), gridOf(m, isLatency)
 	if rounds := m.roundsToDecide(); rounds > 0 && len(m.Again) == 1 {
 		p.Decide = fmt.Sprintf("%s --set rounds=%d", m.Again[0], rounds)
+	}
+	if m.Published != nil {
+		p.Published = m.Published.grid()
 	}
 	p.fillFacts()
 	p.fillTrials()

@@ -33,16 +33,16 @@ func isProbe(t Table) bool { return t.Labels[probeLabel] != "" }
 const maxGridColumns = 24
 
 // gridOf makes a table of medians: a line a metric and step, a column a cell. It is nil when there is nothing to show.
-func gridOf(m *Model, wanted func(Table) bool) *htmlGrid {
-	grid := htmlGrid{Header: []string{"median"}}
+func gridOf(m *Model, wanted func(Table) bool) *grid {
+	g := grid{Header: []string{"median"}}
 	for _, t := range m.Tables {
 		if !wanted(t) {
 			continue
 		}
-		if len(grid.Header) == 1 {
+		if len(g.Header) == 1 {
 			for _, row := range t.Rows {
 				for _, e := range row.Entries {
-					grid.Header = append(grid.Header, strings.Trim(row.Row+" "+e.Column, " "))
+					g.Header = append(g.Header, strings.Trim(row.Row+" "+e.Column, " "))
 				}
 			}
 		}
@@ -53,19 +53,19 @@ func gridOf(m *Model, wanted func(Table) bool) *htmlGrid {
 				line = append(line, medianText(e, s))
 			}
 		}
-		grid.Rows = append(grid.Rows, line)
+		g.Rows = append(g.Rows, line)
 	}
-	if len(grid.Rows) == 0 || len(grid.Header) > maxGridColumns {
+	if len(g.Rows) == 0 || len(g.Header) > maxGridColumns {
 		return nil
 	}
-	return &grid
+	return &g
 }
 
 // kernelTables prints the seconds of each cell as vmstat and sar would.
 func kernelTables(m *Model) []htmlKernel {
 	var out []htmlKernel
 	for _, k := range m.Kernel[:min(len(m.Kernel), maxFigures)] {
-		table := htmlGrid{Header: []string{"second", "r", "b", "free", "buff", "cache", "dirty", "read/s", "written/s", "flush/s", "in/s", "cs/s", "user", "nice", "sys", "idle", "wait", "steal"}}
+		table := grid{Header: []string{"second", "r", "b", "free", "buff", "cache", "dirty", "read/s", "written/s", "flush/s", "in/s", "cs/s", "user", "nice", "sys", "idle", "wait", "steal"}}
 		for _, l := range k.Lines {
 			line := []string{fmt.Sprintf("%.1f", l.Seconds), fmt.Sprintf("%.0f", l.Running), fmt.Sprintf("%.0f", l.Blocked)}
 			for _, v := range []float64{l.FreeBytes, l.BuffersBytes, l.CachedBytes, l.DirtyBytes, l.ReadBytes, l.WrittenBytes} {

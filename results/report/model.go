@@ -29,18 +29,19 @@ type Model struct {
 	Columns  []string `json:"columns"` // factors that make columns
 	Baseline string   `json:"baseline,omitempty"`
 
-	Counts  Counts        `json:"counts"`
-	Cells   []Cell        `json:"cells"`
-	Tables  []Table       `json:"tables"`
-	Claims  []ClaimResult `json:"claims"`
-	Series  []Series      `json:"series"`  // over time, of a few trials
-	Latency []Latency     `json:"latency"` // distributions, by cell
-	Kernel  []Kernel      `json:"kernel"`  // a few seconds as vmstat and sar print them
-	Lab     Lab           `json:"lab"`
-	Held    []Fact        `json:"held_equal"`
-	Differs []Difference  `json:"differs"`
-	Trials  []Trial       `json:"trials"`
-	Notes   []Note        `json:"notes"`
+	Counts    Counts        `json:"counts"`
+	Cells     []Cell        `json:"cells"`
+	Tables    []Table       `json:"tables"`
+	Claims    []ClaimResult `json:"claims"`
+	Published *Published    `json:"published"` // nil when the study replays no write-up
+	Series    []Series      `json:"series"`    // over time, of a few trials
+	Latency   []Latency     `json:"latency"`   // distributions, by cell
+	Kernel    []Kernel      `json:"kernel"`    // a few seconds as vmstat and sar print them
+	Lab       Lab           `json:"lab"`
+	Held      []Fact        `json:"held_equal"`
+	Differs   []Difference  `json:"differs"`
+	Trials    []Trial       `json:"trials"`
+	Notes     []Note        `json:"notes"`
 
 	Problems []string `json:"problems"` // files that could not be used; not empty means a partial report
 	Again    []string `json:"again"`    // command lines that would run the same again

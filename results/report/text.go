@@ -31,6 +31,7 @@ func writeText(w io.Writer, m *Model, s Style) error {
 	}
 	p.costs()
 	p.claims()
+	p.published()
 	p.facts()
 	p.failures()
 	p.notes()

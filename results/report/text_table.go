@@ -119,10 +119,33 @@ var shortCosts = []string{"flushes_per_transaction_ratio", "written_bytes_per_tr
 
 // costs prints what the machine did for the work, where that fits the page: the first thing to look at for a why.
 func (p *page) costs() {
-	grid := gridOf(p.m, func(t Table) bool { return isCost(t) && !t.Headline && slices.Contains(shortCosts, t.Metric.Name) })
-	if grid == nil {
+	g := gridOf(p.m, func(t Table) bool { return isCost(t) && !t.Headline && slices.Contains(shortCosts, t.Metric.Name) })
+	if g == nil {
 		return
 	}
+	if lines := p.gridLines(*g); text.StringWidthWithoutEscSequences(lines[1]) <= p.style.Width {
+		p.block("What it cost", lines)
+	}
+}
+
+// published prints a write-up's figures beside ours.
+func (p *page) published() {
+	if p.m.Published == nil {
+		return
+	}
+	p.block(fmt.Sprintf("Beside %s", p.m.Published.Source), p.gridLines(*p.m.Published.grid()))
+	for i, line := range p.m.Published.Era {
+		p.field(map[bool]string{true: "Then and now"}[i == 0], line)
+	}
+	p.WriteString("\n")
+}
+
+func (p *page) block(title string, lines []string) {
+	p.WriteString(p.bold(title) + "\n" + strings.Join(lines, "\n") + "\n\n")
+}
+
+// gridLines renders a grid, indented.
+func (p *page) gridLines(g grid) []string {
 	w := table.NewWriter()
 	w.SetStyle(plainStyle())
 	row := func(cells []string) table.Row {
@@ -132,24 +155,20 @@ func (p *page) costs() {
 		}
 		return out
 	}
-	w.AppendHeader(row(grid.Header))
+	w.AppendHeader(row(g.Header))
 	var right []table.ColumnConfig
-	for i := range grid.Header[1:] {
+	for i := range g.Header[1:] {
 		right = append(right, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	w.SetColumnConfigs(right)
-	for _, cells := range grid.Rows {
+	for _, cells := range g.Rows {
 		w.AppendRow(row(cells))
 	}
 	lines := strings.Split(w.Render(), "\n")
-	if text.StringWidthWithoutEscSequences(lines[1])+2 > p.style.Width {
-		return
+	for i, line := range lines {
+		lines[i] = strings.TrimRight("  "+line, " ")
 	}
-	p.WriteString(p.bold("What it cost") + "\n")
-	for _, line := range lines {
-		p.WriteString(strings.TrimRight("  "+line, " ") + "\n")
-	}
-	p.WriteString("\n")
+	return lines
 }
 
 // plainStyle is a table without a frame: a rule under the header and two blanks between columns.

@@ -1,0 +1,79 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"platter/results"
+)
+
+// replay is a run of ext3-ext2-vfat whose values are the printed ones times a factor of ours.
+func replay(factor float64, levels ...string) *memory {
+	f := studyOf(map[string][]float64{"ext3": {1, 1}, "ext2": {1, 1}, "vfat": {1, 1}}, levels...)
+	f.plan["study"] = "ext3-ext2-vfat"
+	printed := map[string][3]float64{
+		"restore_seconds@restore": {889.7, 819.9, 982.5}, "load_seconds@myisam-2m-prepare": {38.5, 35.5, 75.7},
+		"load_seconds@myisam-1m-prepare": {17.8, 17.2, 34.4}, "load_seconds@innodb-1m-prepare": {90.1, 65.5, 122.3},
+		"load_seconds@bdb-1m-prepare": {18.7, 17.8, 36.4}, "transactions_per_second@myisam-2m-run": {182.1, 192.5, 188.5},
+		"transactions_per_second@innodb-1m-run": {80.4, 84.5, 63.4}, "transactions_per_second@bdb-1m-run": {183.9, 184.0, 187.6},
+		"requests_per_second@myisam-2m-run": {3174.4, 3450.1, 3423.4}, "transactions_per_second@myisam-1m-run": {112.7, 204.0, 206.7},
+	}
+	column := map[string]int{"ext3": 0, "ext2": 1, "vfat": 2}
+	for i := range f.results {
+		r := &f.results[i]
+		r.Study, r.Metrics = "ext3-ext2-vfat", nil
+		for key, values := range printed {
+			name, step, _ := strings.Cut(key, "@")
+			v := values[column[r.Factors["storage"]]] * factor
+			r.Metrics = append(r.Metrics, results.Metric{Name: name, Step: step, Value: &v})
+		}
+	}
+	return f
+}
+
+// TestBesideTheWriteUp: a run that gives the printed figures, twice as fast or slow throughout, has the printed scores,
+// because scores are relative; and every format that people read shows them.
+func TestBesideTheWriteUp(t *testing.T) {
+	m := build(t, Options{}, replay(0.5, "ext3", "ext2", "vfat"))
+	p := m.Published
+	if p == nil || len(p.Rows) != 10 || len(p.Scores) != 3 || len(p.Means) != 2 || len(p.Era) == 0 {
+		t.Fatalf("published: %+v", p)
+	}
+	for _, row := range p.Scores {
+		for _, c := range row.Cells {
+			if c.Ours.Median == nil || *c.Ours.Median < *c.Printed-0.1 || *c.Ours.Median > *c.Printed+0.1 {
+				t.Errorf("%s of %s: ours %v, printed %v", row.Title, c.Level, c.Ours.Median, *c.Printed)
+			}
+		}
+	}
+	for _, format := range []string{"text", "html"} {
+		page := printed(t, m, format)
+		for _, want := range []string{"444.9 s (889.7)", "103.1% (103.1)", "overall write score, geometric mean", "a write-up in English, 2005", "BDB left MySQL"} {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: %q is not there", format, want)
+			}
+		}
+	}
+}
+
+// TestHolesAreNotFilled: without vfat there are figures of two columns and no scores.
+func TestHolesAreNotFilled(t *testing.T) {
+	p := build(t, Options{}, replay(1, "ext3", "ext2")).Published
+	for _, row := range p.Scores {
+		for _, c := range row.Cells {
+			if c.Ours.Median != nil {
+				t.Errorf("%s of %s: %v although a column is missing", row.Title, c.Level, *c.Ours.Median)
+			}
+		}
+	}
+	if row := p.Rows[0].line(); row[1] != "889.7 s (889.7)" || row[3] != "n/a (982.5)" {
+		t.Errorf("line %q", row)
+	}
+}
+
+// TestNoWriteUp: a study of our own has none.
+func TestNoWriteUp(t *testing.T) {
+	if p := build(t, Options{}, twoTrials()).Published; p != nil {
+		t.Errorf("published %+v", p)
+	}
+}
