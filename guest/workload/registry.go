@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -81,4 +82,21 @@ func Decode(name string, options json.RawMessage) (Workload, error) {
 		return nil, fmt.Errorf("workload %s: %w", name, err)
 	}
 	return w, nil
+}
+
+// EngineOption returns the option by which a workload is told the storage engine of its tables, in the words of the tool
+// it counts like; "" when it has none.
+func EngineOption(name string) string {
+	kind, ok := kinds[name]
+	if !ok {
+		return ""
+	}
+	fields := map[string]reflect.Value{}
+	collectFields(reflect.ValueOf(kind.New()).Elem(), fields)
+	for _, option := range []string{"engine", "mysql_table_engine", "mysql_storage_engine"} {
+		if _, ok := fields[option]; ok {
+			return option
+		}
+	}
+	return ""
 }

@@ -8,7 +8,7 @@ import (
 // statementKind is what a statement of an OLTP event does.
 type statementKind int
 
-// The kinds of statements, in the order of an event.
+// The kinds of statements, in the order of an event; the last are whole transactions of tpcc and statements of other workloads.
 const (
 	kindBegin statementKind = iota
 	kindPoint
@@ -22,11 +22,17 @@ const (
 	kindInsert
 	kindCommit
 	kindCall
+	kindNewOrder
+	kindPayment
+	kindOrderStatus
+	kindDelivery
+	kindStockLevel
+	kindQuery
 	kinds_
 )
 
 var kindNames = [kinds_]string{"begin", "point_select", "simple_range", "sum_range", "order_range", "distinct_range", "index_update", "non_index_update",
-	"delete", "insert", "commit", "call"}
+	"delete", "insert", "commit", "call", "new_order", "payment", "order_status", "delivery", "stock_level", "query"}
 
 // statementTimes are the latencies of each kind of statement of a step, over all clients.
 type statementTimes struct {
