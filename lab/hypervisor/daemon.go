@@ -120,7 +120,7 @@ func (h *Host) startDaemon(ctx context.Context, plan *daemonPlan) error {
 	}
 	defer lock.Unlock()
 	if c, err := h.dial(ctx); err == nil { // someone else was faster
-		c.leave()
+		c.close()
 		return nil
 	}
 	if plan.logd != "" {
@@ -141,7 +141,7 @@ func (h *Host) awaitDaemon(ctx context.Context, plan *daemonPlan, exited <-chan 
 	for attempt := 0; ; attempt++ {
 		c, err := h.dial(ctx)
 		if err == nil {
-			c.leave()
+			c.close()
 			return nil
 		}
 		if errorCode(err) != 0 { // it answers, and does not want to serve us

@@ -34,10 +34,20 @@ func (h *Host) peerUID() int {
 	return h.env.uid
 }
 
+// dyingAttempts is how often a daemon that hangs up on us is tried again.
+const dyingAttempts = 5
+
 // dialOrStart connects, and starts a daemon when there is none to connect to. A
 // daemon that is there but denies or does not answer is not replaced.
 func (h *Host) dialOrStart(ctx context.Context) (*conn, error) {
 	c, err := h.dial(ctx)
+	for attempt := 0; err != nil && lostConnection(err) && attempt < dyingAttempts; attempt++ {
+		// A daemon that ends, idle or not, still takes connections for a moment.
+		if !backOff(ctx, attempt) {
+			break
+		}
+		c, err = h.dial(ctx)
+	}
 	if err == nil {
 		return c, nil
 	}

@@ -157,7 +157,7 @@ func (e *eventHub) close() {
 	defer e.mu.Unlock()
 	e.open = false
 	if e.conn != nil {
-		e.conn.leave()
+		e.conn.close()
 	}
 }
 

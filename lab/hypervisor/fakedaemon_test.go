@@ -32,8 +32,9 @@ const (
 // for daemons that hang, die or refuse, which a real one cannot be made to do
 // on demand.
 type fakeDaemon struct {
-	path  string
-	conns atomic.Int32
+	path    string
+	conns   atomic.Int32
+	hangUps int32 // so many connections end before they are opened
 	// answer gives the status and payload of a call; ok=false leaves the caller
 	// waiting and drop ends the connection.
 	answer func(conn int32, proc uint32) (status uint32, payload []byte, ok, drop bool)
@@ -94,6 +95,9 @@ func (d *fakeDaemon) talk(c net.Conn, number int32) {
 }
 
 func (d *fakeDaemon) reply(number int32, proc uint32) (uint32, []byte, bool, bool) {
+	if number <= d.hangUps {
+		return 0, nil, false, true
+	}
 	switch proc {
 	case procAuthList:
 		return statusOK, make([]byte, 4), true, false // an empty list

@@ -115,13 +115,14 @@ func (h *Host) Close() error {
 		machines = append(machines, m)
 	}
 	h.mu.Unlock()
+	// Events first: there will be some when the machines end.
+	h.events.close()
 	for _, m := range machines {
-		m.life.leave()
+		m.life.close()
 		m.events.close()
 	}
-	h.events.close()
 	if control != nil {
-		control.leave()
+		control.close()
 	}
 	return nil
 }
@@ -145,7 +146,7 @@ func (h *Host) controlConn(ctx context.Context) (*conn, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		c.leave()
+		c.close()
 		return nil, errClosed
 	}
 	h.control, h.info = c, nil // a new daemon may have new capabilities

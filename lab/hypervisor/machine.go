@@ -141,7 +141,7 @@ func (m *Machine) Destroy(ctx context.Context) error {
 		// libvirt's own event may still be on its way.
 		m.events.put(Event{Time: time.Now(), Kind: Stopped, Reason: "destroyed"})
 	}
-	m.life.leave() // the second way to the same end
+	m.life.close() // the second way to the same end
 	err = errors.Join(err, m.awaitExit(ctx))
 	if err != nil {
 		return fmt.Errorf("destroy machine %s: %w", m.spec.Name, err)

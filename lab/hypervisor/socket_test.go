@@ -102,6 +102,19 @@ func TestConnectFailures(t *testing.T) {
 	}
 }
 
+// TestDyingDaemon: one that hangs up while it ends is tried again.
+func TestDyingDaemon(t *testing.T) {
+	d := &fakeDaemon{hangUps: 2}
+	d.serve(t)
+	h := unitHost(t, d.path)
+	if _, err := h.dialOrStart(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if n := d.conns.Load(); n != 3 {
+		t.Errorf("%d connections, want 3", n)
+	}
+}
+
 // TestConnectNamesAllPaths: with nothing there, both daemons' sockets are named.
 func TestConnectNamesAllPaths(t *testing.T) {
 	h := unitHost(t, "")
