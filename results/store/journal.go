@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -40,6 +41,10 @@ func (r *Run) openJournal() error {
 	journal, err := openLines(r.file(JournalFile), journalLimitBytes)
 	if err != nil {
 		return err
+	}
+	// Held until the journal is closed, also by a crash: no two processes write to one run.
+	if err := syscall.Flock(int(journal.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return errors.Join(explain(r.file(JournalFile), err), journal.Close())
 	}
 	r.journal = journal
 	return syncDir(r.path)
