@@ -125,10 +125,10 @@ func (s Study) engineOf(c cell) string {
 }
 
 // steps resolves a workload level into the steps the guest is told. Problems come back with their step's index, or -1.
-func (w workload) steps(engine string, verbs func(string) ([]string, error)) (out []guest.Step, problems []keyed) {
+func (w workload) steps(engine string, r Registry) (out []guest.Step, problems []keyed) {
 	written, single := w.Steps, w.Steps == nil
 	if single {
-		names, err := verbs(w.Workload)
+		names, err := r.Verbs(w.Workload)
 		if err != nil {
 			return nil, []keyed{{"", err.Error()}}
 		}
@@ -145,7 +145,7 @@ func (w workload) steps(engine string, verbs func(string) ([]string, error)) (ou
 		resolved := guest.Step{Do: st.Do, Name: st.Name, Seconds: st.Seconds}
 		if slices.Contains(workloadVerbs, st.Do) {
 			var problem string
-			resolved.Workload, resolved.Options, problem = w.options(st, engine)
+			resolved.Workload, resolved.Options, problem = w.options(st, engine, r)
 			if problem != "" {
 				problems = append(problems, keyed{at, problem})
 			}
@@ -157,7 +157,7 @@ func (w workload) steps(engine string, verbs func(string) ([]string, error)) (ou
 }
 
 // options lays the options of a step over those of its level and adds the engine factor's.
-func (w workload) options(st step, engine string) (name string, options json.RawMessage, problem string) {
+func (w workload) options(st step, engine string, r Registry) (name string, options json.RawMessage, problem string) {
 	name, all := st.Workload, map[string]json.RawMessage{}
 	if name == "" || name == w.Workload {
 		name = w.Workload
@@ -167,11 +167,11 @@ func (w workload) options(st step, engine string) (name string, options json.Raw
 		return "", nil, fmt.Sprintf("names no workload: write {%s: {workload: NAME}} or give the level one", st.Do)
 	}
 	maps.Copy(all, st.Options)
-	if engine != "" {
-		if _, twice := all["engine"]; twice {
-			return name, nil, "sets engine, which the factor engine varies; leave it out in one of the two"
+	if option := r.EngineOption(name); engine != "" && option != "" {
+		if _, twice := all[option]; twice {
+			return name, nil, fmt.Sprintf("sets %s, which the factor engine varies; leave it out in one of the two", option)
 		}
-		all["engine"], _ = json.Marshal(engine) // a string always encodes
+		all[option], _ = json.Marshal(engine) // a string always encodes
 	}
 	if len(all) == 0 {
 		return name, nil, ""

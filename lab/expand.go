@@ -20,6 +20,7 @@ func Expand(s Study, r Registry) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
+	shareAddons(cells)
 	factors, _ := s.axes()
 	plan := Plan{
 		Schema: PlanSchema, Study: s.Name, Scale: s.Scale, Question: s.Question, Rounds: s.Rounds,
@@ -45,6 +46,22 @@ func Expand(s Study, r Registry) (Plan, error) {
 		return Plan{}, fmt.Errorf("digest of the plan: %w", err)
 	}
 	return plan, nil
+}
+
+// shareAddons gives every cell the add-on images that any of them needs, so that cells differ in nothing else.
+func shareAddons(cells []cell) {
+	var all []string
+	for _, c := range cells {
+		for _, name := range c.addons {
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	slices.Sort(all)
+	for i := range cells {
+		cells[i].addons = all
+	}
 }
 
 // cellTrials makes the first trial of each cell; order makes the rounds of them.

@@ -47,6 +47,13 @@ func (fakeRegistry) Server(s guest.Server, _ int64) (errs []error) {
 	return errs
 }
 
+func (fakeRegistry) EngineOption(workload string) string {
+	if workload == "oltp_legacy" {
+		return "mysql_table_engine"
+	}
+	return "engine"
+}
+
 func (fakeRegistry) Verbs(workload string) ([]string, error) {
 	switch workload {
 	case "mysqlslap":

@@ -18,6 +18,8 @@ type Registry interface {
 	Server(s guest.Server, memoryBytes int64) []error
 	// Verbs returns the steps a workload stands for when a study names only the workload.
 	Verbs(workload string) ([]string, error)
+	// EngineOption returns the option by which a workload is told its storage engine, "" when it has none.
+	EngineOption(workload string) string
 	// Step returns every fault of a step where it is to run.
 	Step(step guest.Step, at Site) []error
 	// Metric returns an error when no result can hold a metric of this name.

@@ -162,7 +162,7 @@ func (c *checker) resolve(x *cell) {
 // steps resolves the steps of a cell and checks each where it is to run.
 func (c *checker) steps(x *cell) {
 	w, at := c.study.workloadOf(*x)
-	steps, problems := w.steps(c.study.engineOf(*x), c.reg.Verbs)
+	steps, problems := w.steps(c.study.engineOf(*x), c.reg)
 	x.steps = steps
 	for _, p := range problems {
 		c.fault(stepPath(at, p.key), p.problem)

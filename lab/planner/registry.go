@@ -90,6 +90,9 @@ func (Registry) Verbs(name string) ([]string, error) {
 	return nil, unknown("workload", name, workload.Names())
 }
 
+// EngineOption returns the option by which a workload is told its storage engine.
+func (Registry) EngineOption(name string) string { return workload.EngineOption(name) }
+
 // Step returns every fault of a step where it is to run.
 func (Registry) Step(step guest.Step, at lab.Site) []error {
 	w, err := workload.Decode(step.Workload, step.Options)

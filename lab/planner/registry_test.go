@@ -203,3 +203,32 @@ func TestLanguageKnowsEveryLayout(t *testing.T) {
 		}
 	}
 }
+
+// TestEngineOption: every workload of a study that varies the engine is told it, in the words of the tool it counts like.
+func TestEngineOption(t *testing.T) {
+	for name, want := range map[string]string{"mysqlslap": "engine", "oltp_legacy": "mysql_table_engine", "oltp_read_write": "mysql_storage_engine"} {
+		if got := (planner.Registry{}).EngineOption(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestSharedAddons: when one cell of a study needs an add-on image, all its cells boot with it.
+func TestSharedAddons(t *testing.T) {
+	study, source, err := studies.Parse("filesystems@smoke", nil)
+	if err != nil {
+		t.Fatalf("%v in %s", err, source.Data)
+	}
+	plan, err := lab.Expand(study, planner.Registry{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Trials) != 13 {
+		t.Errorf("%d trials, want one a filesystem", len(plan.Trials))
+	}
+	for _, trial := range plan.Trials {
+		if len(trial.Addons) != 1 || trial.Addons[0] != "zfs" {
+			t.Errorf("%s boots with %v", trial.Name, trial.Addons)
+		}
+	}
+}
