@@ -83,9 +83,10 @@ func squash(file string) []string {
 	}
 }
 
-// environment returns the environment of the build's processes.
+// environment returns the environment of the build's processes. The system's own tools come first: a wrapper of python3
+// in the user's PATH would run for every file of every package.
 func environment(scratch string) []string {
-	return append(os.Environ(),
+	return append(os.Environ(), "PATH=/usr/sbin:/usr/bin:/sbin:/bin:"+os.Getenv("PATH"),
 		"LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive", "TMPDIR="+scratch,
 		fmt.Sprintf("SOURCE_DATE_EPOCH=%d", images.SourceDateEpoch))
 }
