@@ -20,8 +20,8 @@ const (
 func init() {
 	registerFilesystem(Filesystem{
 		Name: "zfs", Type: "zfs", Module: "zfs",
-		Tools:    []string{"zpool", "zfs", "zdb"},
-		Packages: []string{"zfsutils-linux", "zfs-dkms"},
+		Tools:    []string{"zpool", "zfs", "zdb", "sgdisk", "blockdev", "partx", "wipefs"},
+		Packages: []string{"zfsutils-linux", "zfs-dkms", "gdisk", "util-linux"},
 		Options:  zfsOptions,
 		LabelMax: 0,
 		MinBytes: 64 << 20,
@@ -95,7 +95,35 @@ func mkfsZFS(s guest.Storage, t Target) [][]string {
 	for _, name := range sortedKeys(s.Options) {
 		dataset = append(dataset, "-o", name+"="+s.Options[name])
 	}
-	return [][]string{append(pool, t.Devices...), append(dataset, ZFSDataset)}
+	commands, devices := zfsDevices(t)
+	return append(commands, append(pool, devices...), append(dataset, ZFSDataset))
+}
+
+// zfsDevices cuts one partition on each whole disk, as zpool would do itself: but after that zpool waits
+// for udev to tell it of the partition, and no udev runs in the guest.
+func zfsDevices(t Target) (commands [][]string, devices []string) {
+	for i, d := range t.Devices {
+		if !wholeDisk(t.Node, i) {
+			devices = append(devices, d)
+			continue
+		}
+		part := partitionNode(d, 1)
+		commands = append(commands,
+			[]string{"sgdisk", "--clear", "--new=1:1M:-8M", "--typecode=1:bf01", d},
+			[]string{"blockdev", "--rereadpt", d},
+			[]string{"partx", "--update", d},
+			[]string{"wipefs", "--all", part})
+		devices = append(devices, part)
+	}
+	return commands, devices
+}
+
+// wholeDisk says whether the device with this place in a target is a disk of the study.
+func wholeDisk(node guest.Layout, i int) bool {
+	if node.Kind == "zfs" && i < len(node.Of) {
+		node = node.Of[i]
+	}
+	return node.Kind == "disk" || node.Kind == "" && node.Disk != ""
 }
 
 var zfsLevels = map[string]struct {
