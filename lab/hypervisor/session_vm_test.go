@@ -40,7 +40,11 @@ func session(t *testing.T, runtimeDir, variable, tests string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(base) })
+	t.Cleanup(func() {
+		if err := os.RemoveAll(base); err != nil {
+			t.Error(err)
+		}
+	})
 	binary := publicTestBinary(t, base)
 	home := filepath.Join(base, "h")
 	if err := errors.Join(os.Chmod(base, 0o755), os.Mkdir(home, 0o700), os.Chown(home, uid, uid)); err != nil {
@@ -134,4 +138,11 @@ func killListener(t *testing.T, path string, uid int, signal syscall.Signal) {
 	if err := syscall.Kill(int(cred.Pid), signal); err != nil {
 		t.Error(err)
 	}
+	for range 300 { // until then it may still write into its directories
+		if _, err := processStart(int(cred.Pid)); err != nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("process %d that listened on %s does not end", cred.Pid, path)
 }
