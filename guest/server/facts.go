@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"platter/results"
@@ -45,7 +46,7 @@ func (s *Server) Settings(ctx context.Context) ([]results.Setting, []results.Fla
 		return nil, nil, err
 	}
 	settings, flags := compareSettings(s.options, s.needed, facts.Variables)
-	return settings, append(flags, s.flags...), nil
+	return settings, slices.Concat(flags, s.flags, s.startFlags), nil
 }
 
 // subject is what Setting.Subject says of a server's options.

@@ -41,6 +41,9 @@ func (s *Server) Init(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := s.checkDirect(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, initialiseLimit)
 	defer cancel()
 	if err := s.initialise(ctx); err != nil {

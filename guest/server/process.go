@@ -56,6 +56,7 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	seconds := time.Since(begin).Seconds()
 	s.startSeconds = &seconds
+	s.startFlags = ioFlags(readSince(s.LogPath(), p.offset))
 	return nil
 }
 

@@ -246,3 +246,46 @@ func TestServerImage(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A filesystem with lost+found at its top, as ext4 has; a full one; one the server's user cannot reach.
+func TestFilesystems(t *testing.T) {
+	needVM(t)
+	c := testConfig(t)
+	if err := os.Mkdir(filepath.Join(c.MountPoint, "lost+found"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := started(t, c)
+	if err := s.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	full := testConfig(t)
+	if err := syscall.Mount("tmpfs", full.MountPoint, "tmpfs", 0, "size=8m"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Unmount(full.MountPoint, 0) })
+	s = prepare(t, full)
+	if err := s.Init(t.Context()); err == nil || !strings.Contains(err.Error(), "28") && !strings.Contains(err.Error(), "No space left") {
+		t.Errorf("initialising on 8 MiB: %v", err)
+	}
+
+	closed := testConfig(t)
+	if err := os.Chmod(filepath.Dir(closed.MountPoint), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Prepare(t.Context(), closed); err == nil || !strings.Contains(err.Error(), "cannot enter") {
+		t.Errorf("a directory closed to others: %v", err)
+	}
+
+	other := testConfig(t)
+	if err := os.MkdirAll(filepath.Join(other.MountPoint, "mysql", "leftover"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, reuse := range []bool{false, true} {
+		other.Reuse = reuse
+		s := prepare(t, other)
+		if err := s.Init(t.Context()); err == nil || !strings.Contains(err.Error(), map[bool]string{false: "must be new", true: "no server initialised it"}[reuse]) {
+			t.Errorf("reuse %v of something else: %v", reuse, err)
+		}
+	}
+}

@@ -31,15 +31,16 @@ type Config struct {
 // Server is one database server on one data directory. Its methods are not safe for concurrent use, except Connect, DB,
 // Exited, ExitErr and PID.
 type Server struct {
-	config    Config
-	root      *root
-	binaries  binaries
-	product   Product
-	catalogue Catalogue
-	options   []option
-	needed    []setting
-	places    places
-	flags     []results.Flag
+	config     Config
+	root       *root
+	binaries   binaries
+	product    Product
+	catalogue  Catalogue
+	options    []option
+	needed     []setting
+	places     places
+	flags      []results.Flag
+	startFlags []results.Flag // of the last start
 
 	mu                               sync.Mutex
 	running                          *process // nil when no process was started yet
