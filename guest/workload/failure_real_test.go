@@ -146,3 +146,19 @@ func TestPausedServer(t *testing.T) {
 		t.Errorf("closed loop: %d delayed events of %d clients", n, clients)
 	}
 }
+
+// Limits of the server that the clients hit: the run fails with the server's number, and no client works alone.
+func TestServerLimits(t *testing.T) {
+	srv := ownServer(t, map[string]string{"max_connections": "10", "max_prepared_stmt_count": "20"})
+	prepareOn(t, srv, "oltp_read_write", `{"table_size": 1000}`)
+	for options, number := range map[string]string{`{"table_size": 1000, "time": 5, "threads": 4}`: "1461", `{"table_size": 1000, "time": 5, "threads": 32, "db_ps_mode": "disable"}`: "1040"} {
+		r := &record{}
+		err := decode(t, "oltp_read_write", options).Run(t.Context(), session(srv, r))
+		if err == nil || !strings.Contains(err.Error(), number) {
+			t.Errorf("%s: %v, want error %s", options, err, number)
+		}
+		if m := r.metric(t, "run_seconds"); m.Value != nil {
+			t.Errorf("%s: a time of %g", options, *m.Value)
+		}
+	}
+}
