@@ -75,7 +75,9 @@ func quote(s string) string { return `'` + strings.ReplaceAll(s, `'`, `'\''`) + 
 
 // squash returns the command line that turns a tar stream on standard input
 // into a squashfs. lz4 is the cheapest to read back under software emulation,
-// where the guest pays for every decompressed byte.
+// where the guest pays for every decompressed byte: from /init to the login it
+// takes 0.84 s of an emulated CPU, zstd 1.54 s, no compression 0.67 s with
+// twice the size.
 func squash(file string) []string {
 	return []string{
 		"mksquashfs", "-", file, "-tar", "-noappend", "-quiet", "-no-progress", "-comp", "lz4",
