@@ -16,10 +16,7 @@ import (
 	"platter/guest/agent"
 )
 
-const usage = `usage: platter-guest version [--json]
-       platter-guest run --job FILE --dir DIR [--detach]
-       platter-guest follow --dir DIR [--offset N]
-       platter-guest stop --dir DIR`
+const usage = "usage: platter-guest version [--json] | run --job FILE --dir DIR [--detach] | follow --dir DIR [--offset N] | stop --dir DIR"
 
 func main() {
 	ctx, cancel := context.WithCancelCause(context.Background())

@@ -45,7 +45,7 @@ func hostFacts(ctx context.Context, h *hypervisor.Host) (planner.Host, error) {
 	}
 	return planner.Host{
 		Arch: info.Arch, KVM: info.KVM, KVMReason: info.KVMReason, CPUs: info.CPUs, MaxVCPUs: info.MaxVCPUs,
-		MemoryBytes: info.AvailableMemoryBytes, StorageDir: h.StorageDir(),
+		MemoryBytes: info.AvailableMemoryBytes, StorageDir: h.StorageDir(), FreeBytes: probe.FreeBytes,
 		DirectIO: &probe.DirectIO, DirectIOReason: probe.DirectIOReason,
 	}, nil
 }

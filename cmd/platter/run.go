@@ -43,7 +43,7 @@ func runStudy(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	images, err := openImages(c)
+	catalogue, err := openImages(c)
 	if err != nil {
 		return err
 	}
@@ -60,6 +60,9 @@ func runStudy(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if arch := catalogue.options.Arch; arch != hostArch(info) {
+		return &usageError{fmt.Errorf("--arch %s: this host runs %s machines", arch, hostArch(info))}
+	}
 	if err := errors.Join(planner.Check(r.plan, facts), runner.Check(r.plan, info)); err != nil {
 		return err
 	}
@@ -67,7 +70,15 @@ func runStudy(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return carryOut(c, r, run, images, host)
+	return carryOut(c, r, run, catalogue, host)
+}
+
+// hostArch is the architecture of the host's machines as Debian names it.
+func hostArch(info hypervisor.Info) string {
+	if arch, ok := map[string]string{"x86_64": "amd64", "aarch64": "arm64"}[info.Arch]; ok {
+		return arch
+	}
+	return info.Arch
 }
 
 // createRun opens a new run folder with everything known before the first trial.
@@ -84,7 +95,7 @@ func createRun(c *cli.Context, r resolved, info hypervisor.Info) (*store.Run, er
 }
 
 // carryOut runs the plan, closes the run folder with its status and prints the report.
-func carryOut(c *cli.Context, r resolved, run *store.Run, images runner.Images, host *hypervisor.Host) error {
+func carryOut(c *cli.Context, r resolved, run *store.Run, catalogue runner.Images, host *hypervisor.Host) error {
 	tag, err := hypervisor.NewTag(run.ID())
 	if err != nil {
 		return err
@@ -92,7 +103,7 @@ func carryOut(c *cli.Context, r resolved, run *store.Run, images runner.Images, 
 	show := newProgress(c, r.plan)
 	show.start(run)
 	summary, err := runner.Run(c.Context, runner.Config{
-		Plan: r.plan, Store: run, Host: runner.NewHost(host), Images: images,
+		Plan: r.plan, Store: run, Host: runner.NewHost(host), Images: catalogue,
 		GuestBinary: runner.FindGuestBinary, Events: show.event, Log: logger(c), Tag: tag,
 	})
 	status, reason := ending(c, err, summary)

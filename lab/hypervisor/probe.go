@@ -3,8 +3,11 @@ package hypervisor
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"unsafe"
 
@@ -19,18 +22,22 @@ type Probe struct {
 	IOURing          bool // the host lets processes use io_uring
 	IOURingReason    string
 	Filesystem       string // "ext4", "tmpfs" and so on, or its magic number
+	FreeBytes        int64  // that this user may fill
 }
 
-// Probe tries the storage directory.
+// Probe tries the storage directory, or what will hold it when it does not exist
+// yet: planning makes no directory. A file of 64 KiB is written and removed.
 func (h *Host) Probe(ctx context.Context) (Probe, error) {
 	if err := ctx.Err(); err != nil {
 		return Probe{}, err
 	}
-	dir, err := h.makeDir()
-	if err != nil {
-		return Probe{}, err
+	dir := h.storage
+	for {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			return probeDir(dir)
+		}
+		dir = filepath.Dir(dir)
 	}
-	return probeDir(dir)
 }
 
 func probeDir(dir string) (Probe, error) {
@@ -39,7 +46,7 @@ func probeDir(dir string) (Probe, error) {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return p, fmt.Errorf("probe %s: %w", dir, err)
 	}
-	p.Filesystem = filesystemName(st.Type)
+	p.Filesystem, p.FreeBytes = filesystemName(st.Type), int64(st.Bavail)*st.Bsize
 	f, err := os.CreateTemp(dir, probePrefix+"*")
 	if err != nil {
 		return p, fmt.Errorf("probe %s: %w", dir, err)
