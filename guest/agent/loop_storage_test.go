@@ -12,6 +12,15 @@ import (
 	"platter/results"
 )
 
+// complete proves that nothing the guest can learn of its storage was left out.
+func complete(t *testing.T, facts results.StorageFacts) {
+	t.Helper()
+	if facts.DataOnDevice == nil || !*facts.DataOnDevice || facts.MkfsSeconds == nil || facts.MountSeconds == nil ||
+		facts.Quiesced == nil || facts.SizeBytes == nil || len(facts.Facts) == 0 || facts.MountOptions == "" {
+		t.Errorf("facts are not complete: %+v", facts)
+	}
+}
+
 func TestStorageJobOnLoopDevices(t *testing.T) {
 	for _, test := range []struct {
 		storage guest.Storage
@@ -33,10 +42,7 @@ func TestStorageJobOnLoopDevices(t *testing.T) {
 				t.Fatalf("%+v\n%s", done, log)
 			}
 			facts := lastStorage(events)
-			if facts.DataOnDevice == nil || !*facts.DataOnDevice || facts.MkfsSeconds == nil || facts.MountSeconds == nil ||
-				facts.Quiesced == nil || facts.SizeBytes == nil || len(facts.Facts) == 0 || facts.MountOptions == "" {
-				t.Errorf("facts are not complete: %+v", facts)
-			}
+			complete(t, facts)
 			device := facts.Device
 			want := storage.Commands(test.storage, disks, func(d string) string { return device })
 			if test.storage.Layout.Kind == "" && fmt.Sprint(facts.Commands) != fmt.Sprint(want) {
