@@ -55,6 +55,9 @@ func TestLegacyCounts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var r *record
 			w := witness(t, srv, func() { r = run(t, srv, "oltp_legacy", legacy(c.options)) })
+			if srv.Product().Flavour != server.MariaDB {
+				delete(c.server, "Com_stmt_prepare") // MySQL counts the statements it prepares a second time inside
+			}
 			expect(t, w, c.server)
 			n := float64(c.events)
 			for name, want := range map[string]float64{"transactions_total": n, "reads_total": n * c.reads, "writes_total": n * c.writes, "others_total": n * c.others,
@@ -80,8 +83,8 @@ func TestLegacyCounts(t *testing.T) {
 // generalLog runs f with the server's general log on and returns "Command argument" lines.
 func generalLog(t *testing.T, srv *server.Server, f func()) []string {
 	t.Helper()
-	name := filepath.Join(filepath.Dir(srv.LogPath()), "general.log")
-	execute(t, srv, "SET GLOBAL general_log_file = '"+name+"'", "SET GLOBAL general_log = ON")
+	name := filepath.Join(srv.DataDir(), "general.log") // a bare name: a server in its own root knows other paths
+	execute(t, srv, "SET GLOBAL general_log_file = 'general.log'", "SET GLOBAL general_log = ON")
 	f()
 	execute(t, srv, "SET GLOBAL general_log = OFF")
 	file, err := os.Open(name)
@@ -90,7 +93,7 @@ func generalLog(t *testing.T, srv *server.Server, f func()) []string {
 	}
 	defer os.Remove(name)
 	defer file.Close()
-	line := regexp.MustCompile(`^\t\t|^\d{6} +[\d:]+\t`)
+	line := regexp.MustCompile(`^\t\t|^\d{6} +[\d:]+\t|^\S+Z\t`)
 	command := regexp.MustCompile(`^\s*\d+ ([A-Z][a-z ]+?)\t(.*)$`)
 	var out []string
 	sc := bufio.NewScanner(file)
@@ -111,8 +114,12 @@ func TestLegacyFirstEvent(t *testing.T) {
 	log := generalLog(t, srv, func() { run(t, srv, "oltp_legacy", legacy(`, "max_requests": 1`)) })
 	var got []string
 	for _, l := range log {
-		if rest, ok := strings.CutPrefix(l, "Execute "); ok {
-			got = append(got, rest)
+		rest, ok := strings.CutPrefix(l, "Execute ")
+		if !ok && strings.HasPrefix(l, "Query BEGIN") { // MySQL does not prepare it
+			rest, ok = strings.CutPrefix(l, "Query ")
+		}
+		if ok {
+			got = append(got, strings.ReplaceAll(rest, "INTO sbtest VALUES (", "INTO sbtest VALUES("))
 		}
 	}
 	want := []string{"BEGIN"}
