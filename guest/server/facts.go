@@ -56,11 +56,11 @@ func compareSettings(asked []option, needed []setting, variables map[string]stri
 	var settings []results.Setting
 	var flags []results.Flag
 	for _, o := range asked {
-		askedValue := o.value
+		said, given := o.said, o.value
 		if o.bare {
-			askedValue = "ON"
+			said, given = "ON", "ON"
 		}
-		entry := results.Setting{Subject: subject, Name: o.asked, Asked: &askedValue}
+		entry := results.Setting{Subject: subject, Name: o.asked, Asked: &said}
 		if o.note != "" {
 			flags = append(flags, results.Flag{Name: "option_changed", Detail: o.asked + ": " + o.note})
 		}
@@ -75,8 +75,8 @@ func compareSettings(asked []option, needed []setting, variables map[string]stri
 			if ok {
 				entry.Effective = &effective
 			}
-			if ok && !inForce(o.name, askedValue, effective) {
-				flags = append(flags, results.Flag{Name: "asked_not_effective", Detail: fmt.Sprintf("%s: asked %s, in force %s", o.asked, askedValue, effective)})
+			if ok && !inForce(o.name, given, effective) {
+				flags = append(flags, results.Flag{Name: "asked_not_effective", Detail: fmt.Sprintf("%s: asked %s, in force %s", o.asked, said, effective)})
 			}
 		}
 		settings = append(settings, entry)

@@ -13,6 +13,7 @@ type option struct {
 	from  string // where it was asked: options or profile
 	name  string // the name this server has for it, with dashes
 	value string
+	said  string // the value as asked, before any translation
 	bare  bool   // a flag without a value
 	drop  string // why it is not given to the server, "" when it is
 	note  string // what was changed on the way, "" when nothing
@@ -102,7 +103,7 @@ func refuseOption(asked, name, value string) error {
 
 func resolveOption(c Catalogue, from, asked, value string) (option, error) {
 	name, loose := plainName(asked)
-	o := option{asked: asked, from: from, name: name, value: value, bare: value == ""}
+	o := option{asked: asked, from: from, name: name, value: value, said: value, bare: value == ""}
 	if err := refuseOption(asked, name, value); err != nil {
 		return o, err
 	}

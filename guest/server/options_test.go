@@ -149,19 +149,19 @@ func TestNeeds(t *testing.T) {
 
 func TestCompareSettings(t *testing.T) {
 	options := []option{
-		{asked: "innodb_log_file_size", name: "innodb-log-file-size", value: "1"},
-		{asked: "innodb-buffer-pool-size", name: "innodb-buffer-pool-size", value: "1G"},
+		{asked: "innodb_log_file_size", name: "innodb-log-file-size", value: "1", said: "1"},
+		{asked: "innodb-buffer-pool-size", name: "innodb-buffer-pool-size", value: "1G", said: "1G"},
 		{asked: "skip-name-resolve", name: "skip-name-resolve", bare: true},
 		{asked: "skip-log-bin", name: "skip-log-bin", bare: true},
-		{asked: "log-bin", name: "log-bin", value: "binlog"},
-		{asked: "innodb_flush_method", name: "innodb-flush-method", value: "o_direct"},
-		{asked: "optimizer_switch", name: "optimizer-switch", value: "mrr=on"},
-		{asked: "plugin-load-add", name: "plugin-load-add", value: "ha_rocksdb"},
-		{asked: "loose-x", name: "x", value: "1", drop: "unknown"},
+		{asked: "log-bin", name: "log-bin", value: "binlog", said: "binlog"},
+		{asked: "innodb_flush_method", name: "innodb-flush-method", value: "fsync", said: "fdatasync"},
+		{asked: "optimizer_switch", name: "optimizer-switch", value: "mrr=on", said: "mrr=on"},
+		{asked: "plugin-load-add", name: "plugin-load-add", value: "ha_rocksdb", said: "ha_rocksdb"},
+		{asked: "loose-x", name: "x", value: "1", said: "1", drop: "unknown"},
 	}
 	settings, flags := compareSettings(options, []setting{{name: "max-connections", value: "420"}}, map[string]string{
 		"innodb_log_file_size": "4194304", "innodb_buffer_pool_size": "1073741824", "skip_name_resolve": "ON", "log_bin": "OFF",
-		"innodb_flush_method": "O_DIRECT", "optimizer_switch": "index_merge=on,mrr=on", "max_connections": "214"})
+		"innodb_flush_method": "fsync", "optimizer_switch": "index_merge=on,mrr=on", "max_connections": "214"})
 	var got []string
 	for _, f := range flags {
 		got = append(got, f.Name+" "+f.Detail)
@@ -173,6 +173,9 @@ func TestCompareSettings(t *testing.T) {
 	}
 	if len(settings) != 10 {
 		t.Errorf("%d settings, want all ten asked or needed", len(settings))
+	}
+	if s := byName(settings, "innodb_flush_method"); s == nil || *s.Asked != "fdatasync" || *s.Effective != "fsync" {
+		t.Errorf("a respelt value is stored as %+v", s)
 	}
 	if s := byName(settings, "plugin-load-add"); s == nil || s.Effective != nil {
 		t.Errorf("an option without a variable has %v in force", s)

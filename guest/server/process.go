@@ -223,13 +223,11 @@ func raiseOpenFiles(connections int) error {
 		// Setting it, even to the same value, makes the Go runtime hand it on to children instead of the one it began with.
 		return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &lim)
 	}
-	if lim.Max < want {
-		if os.Getuid() != 0 {
-			want = lim.Max
-		} else {
-			lim.Max = want
-		}
+	higher := lim
+	higher.Cur, higher.Max = want, max(lim.Max, want)
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &higher); err == nil {
+		return nil
 	}
-	lim.Cur = want
+	lim.Cur = lim.Max // only the privileged may lift the hard limit; the server gets all of it
 	return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &lim)
 }
