@@ -27,6 +27,19 @@ func command(ctx context.Context, args []string) *exec.Cmd {
 	return cmd
 }
 
+// isolate ties a command to this process and hides its mounts from the host:
+// when platter is killed mmdebstrap gets SIGTERM, and whatever kills mmdebstrap,
+// its /proc, /sys and /dev go with it and never stand in the way of removing
+// the scratch directory. The caller keeps its thread until the command ended,
+// since the kernel sends the signal when the thread that started it goes.
+func isolate(cmd *exec.Cmd) {
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
+	if os.Geteuid() == 0 {
+		// For an ordinary user mmdebstrap makes its own namespace.
+		cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
+	}
+}
+
 // becomeRoot lets an ordinary user's command see the user's own files as
 // root's. mksquashfs gives the root directory of a tar stream the owner of its
 // working directory, and has no option to change that.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"platter/images"
@@ -54,6 +55,9 @@ func makeRoot(ctx context.Context, r images.Recipe, o images.Options, keyring, d
 	install := command(ctx, mmdebstrap(mode(), r, o, keyring))
 	install.Env = environment(scratch)
 	install.Stderr = installing
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	isolate(install)
 	source, err := install.StdoutPipe()
 	if err != nil {
 		return nil, err
