@@ -10,7 +10,7 @@ LDFLAGS := -s -w -X platter/guest.Version=$(VERSION)
 # Packages whose tests also have a part on real machines, servers or devices.
 VM_PACKAGES = $(shell grep -rl --include='*_test.go' 'flag.Bool("vm"' cmd lab images guest results | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
-.PHONY: help setup build demo test unit vm check bench-boot clean
+.PHONY: help setup build demo test unit vm check bench-boot bench-report clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -45,6 +45,9 @@ vm: build ## tests on real machines, servers and devices
 
 bench-boot: build ## define to SSH login, beside the stock way
 	go test -count=1 -timeout 60m -run '^$$' -bench Boot ./lab/runner -vm
+
+bench-report: ## reports of 5,000 trials in every format, within stated limits
+	go test -run NONE -bench Report -benchtime 1x ./results/report
 
 clean: ## what this project built in its own folder
 	rm -rf bin

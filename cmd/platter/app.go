@@ -45,7 +45,8 @@ func newApp(s streams) *cli.App {
 
 func commands() []*cli.Command {
 	return []*cli.Command{
-		doctorCommand(), studiesCommand(), planCommand(), runCommand(), reportCommand(), imagesCommand(), cleanCommand(),
+		doctorCommand(), studiesCommand(), planCommand(), runCommand(), statusCommand(), reportCommand(), compareCommand(),
+		explainCommand(), gateCommand(), claimsCommand(), verifyCommand(), imagesCommand(), cleanCommand(),
 		versionCommand(), completionCommand(),
 	}
 }

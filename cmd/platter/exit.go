@@ -16,7 +16,8 @@ import (
 
 // Ends that commands report beside the kinds of lab's errors. Wrap them to say more: fmt.Errorf("...: %w", errSubject).
 var (
-	errSubject       = errors.New("the subject failed") // a trial failed or is invalid; a regression is confirmed
+	errSubject       = errors.New("the subject failed") // a trial failed or is invalid
+	errRegressed     = errors.New("regressed")          // worse than the tolerance, surely
 	errInconclusive  = errors.New("inconclusive")       // the numbers do not decide
 	errIncomplete    = errors.New("incomplete")         // trials are missing or lost
 	errIntegrity     = errors.New("damaged")            // a file is not what it was
@@ -84,7 +85,7 @@ var exits = []exit{
 		anyOf(as[*usageError], as[*lab.InputError], as[*hypervisor.RemoteURIError], as[*store.NotARunError])},
 	{5, "integrity: a stored file is damaged or foreign", anyOf(is(errIntegrity), as[*store.Problem])},
 	{6, "not comparable: more differs than what was compared", is(errNotComparable)},
-	{1, "a trial failed or is invalid, or a regression is confirmed: a finding about the subject", anyOf(is(errSubject), as[*lab.JobError])},
+	{1, "a trial failed or is invalid, or a regression is confirmed: a finding about the subject", anyOf(is(errSubject, errRegressed), as[*lab.JobError])},
 	{7, "a machine did not boot", as[*lab.BootError]},
 	{4, "incomplete: trials are missing or were lost", is(errIncomplete)},
 	{3, "inconclusive: the numbers do not decide", is(errInconclusive)},

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -24,18 +24,28 @@ func reportCommand() *cli.Command {
 		ArgsUsage: "[RUN...]",
 		Description: "RUN is a run folder or its name below --results; without one, the newest run there.\n" +
 			"Formats: " + strings.Join(formatNames(), ", ") + ".",
-		Flags: []cli.Flag{
-			resultsFlag(),
-			&cli.StringFlag{Name: "format", Value: "text", Usage: strings.Join(formatNames(), ", ")},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` instead of standard output"},
-			&cli.StringSliceFlag{Name: "row", Usage: "`FACTOR` that makes rows; may be repeated"},
-			&cli.StringSliceFlag{Name: "col", Usage: "`FACTOR` that makes columns; may be repeated"},
-			&cli.StringSliceFlag{Name: "filter", Usage: "keep `FACTOR=LEVEL[,LEVEL]` only; may be repeated"},
-			&cli.StringSliceFlag{Name: "metric", Usage: "`METRIC` to show instead of the main ones; may be repeated"},
-			&cli.StringFlag{Name: "baseline", Usage: "`LEVEL` of the columns that the others are compared with"},
-		},
+		Flags:        append(append([]cli.Flag{resultsFlag()}, outputFlags()...), viewFlags()...),
 		Action:       printReports,
 		BashComplete: completeRuns,
+	}
+}
+
+// outputFlags say where a report goes and as what.
+func outputFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "format", Value: "text", Usage: strings.Join(formatNames(), ", ")},
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` instead of standard output"},
+	}
+}
+
+// viewFlags choose what a report shows.
+func viewFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "row", Usage: "`FACTOR` that makes rows; may be repeated"},
+		&cli.StringSliceFlag{Name: "col", Usage: "`FACTOR` that makes columns; may be repeated"},
+		&cli.StringSliceFlag{Name: "filter", Usage: "keep `FACTOR=LEVEL[,LEVEL]` only; may be repeated"},
+		&cli.StringSliceFlag{Name: "metric", Usage: "`METRIC` to show instead of the main ones; may be repeated"},
+		&cli.StringFlag{Name: "baseline", Usage: "`LEVEL` of the columns that the others are compared with"},
 	}
 }
 
@@ -51,32 +61,49 @@ func printReports(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	folders, err := findRuns(c.String("results"), c.Args().Slice())
+	runs, err := findRuns(c.String("results"), c.Args().Slice())
 	if err != nil {
 		return err
 	}
-	w, done := c.App.Writer, func() error { return nil }
-	if file := c.String("output"); file != "" {
-		f, err := os.Create(file)
-		if err != nil {
-			return &lab.InputError{Err: fmt.Errorf("write report: %w", err)}
-		}
-		w, done = f, f.Close
+	model, err := buildReport(runs, options)
+	if err != nil {
+		return err
 	}
-	err = writeReport(w, folders, options, c.String("format"))
-	return errors.Join(err, done())
+	return errors.Join(writeModel(c, model), partial(model))
 }
 
+// writeModel prints a report as the flags of output say.
+func writeModel(c *cli.Context, m *report.Model) error {
+	file, format := c.String("output"), c.String("format")
+	if file == "" {
+		return report.Write(c.App.Writer, format, m, styleOf(c.App.Writer))
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return &lab.InputError{Err: fmt.Errorf("write report: %w", err)}
+	}
+	return errors.Join(report.Write(f, format, m, report.Style{}), f.Close())
+}
+
+// partial is the error of a report that leaves files out: it is printed whole and ends as damaged.
+func partial(m *report.Model) error {
+	if !m.Partial() {
+		return nil
+	}
+	return fmt.Errorf("%w: the report leaves out %s", errIntegrity, count(len(m.Problems), "file"))
+}
+
+// reportOptions reads the flags of output and of view.
 func reportOptions(c *cli.Context) (report.Options, error) {
+	if !slices.Contains(formatNames(), c.String("format")) {
+		return report.Options{}, &usageError{fmt.Errorf("--format %q: there are %s", c.String("format"), strings.Join(formatNames(), ", "))}
+	}
+	return viewOptions(c)
+}
+
+func viewOptions(c *cli.Context) (report.Options, error) {
 	o := report.Options{Rows: c.StringSlice("row"), Columns: c.StringSlice("col"), Metrics: c.StringSlice("metric"),
 		Baseline: c.String("baseline"), Filter: map[string][]string{}}
-	known := false
-	for _, name := range formatNames() {
-		known = known || name == c.String("format")
-	}
-	if !known {
-		return o, &usageError{fmt.Errorf("--format %q: there are %s", c.String("format"), strings.Join(formatNames(), ", "))}
-	}
 	for _, f := range c.StringSlice("filter") {
 		factor, levels, ok := strings.Cut(f, "=")
 		if !ok || factor == "" || levels == "" {
@@ -87,51 +114,11 @@ func reportOptions(c *cli.Context) (report.Options, error) {
 	return o, nil
 }
 
-// findRuns opens the runs that were named, or else the newest below dir.
-func findRuns(dir string, names []string) ([]report.Folder, error) {
-	if len(names) == 0 {
-		runs, _, err := store.List(dir)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && len(runs) == 0 {
-			return nil, &lab.InputError{Err: fmt.Errorf("no run in %s yet; platter run STUDY makes one", dir)}
-		}
-		if err != nil {
-			return nil, &lab.InputError{Err: err}
-		}
-		return []report.Folder{runs[0]}, nil
-	}
+func buildReport(runs []*store.Run, o report.Options) (*report.Model, error) {
 	var folders []report.Folder
-	var errs []error
-	for _, name := range names {
-		path := name
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !strings.ContainsRune(name, filepath.Separator) {
-			path = filepath.Join(dir, name)
-		}
-		run, err := store.Open(path)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
+	for _, run := range runs {
 		folders = append(folders, run)
 	}
-	return folders, errors.Join(errs...)
-}
-
-// writeReport builds a report and prints it. A report with files left out is printed whole and ends as damaged.
-func writeReport(w io.Writer, folders []report.Folder, o report.Options, format string) error {
-	model, err := buildReport(folders, o)
-	if err != nil {
-		return err
-	}
-	if err := report.Write(w, format, model, styleOf(w)); err != nil {
-		return err
-	}
-	if model.Partial() {
-		return fmt.Errorf("%w: the report leaves out %s", errIntegrity, count(len(model.Problems), "file"))
-	}
-	return nil
-}
-
-func buildReport(folders []report.Folder, o report.Options) (*report.Model, error) {
 	model, err := report.Build(folders, o)
 	switch {
 	case as[*report.NothingError](err):
@@ -162,7 +149,7 @@ func printReport(c *cli.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	model, err := buildReport([]report.Folder{run}, report.Options{})
+	model, err := buildReport([]*store.Run{run}, report.Options{})
 	if err != nil {
 		return err
 	}
@@ -177,15 +164,4 @@ func printReport(c *cli.Context, path string) error {
 	}
 	_, err = fmt.Fprintf(c.App.Writer, "\nresults  %s\nreports  %s\n", path, filepath.Join(path, store.ReportDir))
 	return err
-}
-
-// completeRuns offers the runs below the results directory.
-func completeRuns(c *cli.Context) {
-	runs, _, err := store.List(c.String("results"))
-	if err != nil {
-		return
-	}
-	for _, r := range runs {
-		fmt.Fprintln(c.App.Writer, r.ID())
-	}
 }
