@@ -17,7 +17,7 @@ import (
 	"platter/results/store"
 )
 
-// Config is everything a run needs. Store is open and new; the caller closes it.
+// Config is everything a run needs. Store is open for writing, new or resumed; the caller closes it.
 type Config struct {
 	Plan        lab.Plan
 	Store       *store.Run
@@ -29,7 +29,7 @@ type Config struct {
 	Tag         domain.Tag // Run and Trial are filled in
 }
 
-// Summary counts the ends of a run's trials.
+// Summary counts the ends of a run's trials, those that an earlier process of it settled too.
 type Summary struct {
 	OK, Failed, Invalid, Skipped, Lost, Interrupted int
 	CleanupErr                                      error // what could not be removed
@@ -45,11 +45,13 @@ type run struct {
 	staged   map[string]stagedImage
 	guest    guestBinary
 	previous string
+	earlier  map[string]store.Progress // by trial id; empty in a new run
 	summary  Summary
 }
 
-// Run carries out the plan's trials in order. A trial that our own rig lost, or that a rule made invalid, is tried once
-// more at the end of its round. It returns an error when the run could not go on; the summary is valid even then.
+// Run carries out the plan's trials in order, but for those that the folder of a resumed run has settled. A trial that
+// our own rig lost, or that a rule made invalid, is tried once more at the end of its round. It returns an error when the
+// run could not go on; the summary is valid even then.
 func Run(ctx context.Context, c Config) (Summary, error) {
 	r := &run{Config: c, staged: map[string]stagedImage{}}
 	if r.Events == nil {
@@ -58,6 +60,7 @@ func Run(ctx context.Context, c Config) (Summary, error) {
 	if r.Log == nil {
 		r.Log = slog.New(slog.DiscardHandler)
 	}
+	r.takeUp()
 	undo := cleanup{log: r.Log}
 	err := r.all(ctx, &undo)
 	r.summary.CleanupErr = undo.run(ctx)
@@ -112,21 +115,24 @@ func policy(p lab.Plan) string {
 	return "auto"
 }
 
-// pass runs trials in order and returns those worth another attempt.
-func (r *run) pass(ctx context.Context, trials []lab.Trial, attempt int) ([]lab.Trial, error) {
+// pass runs trials in order, for the nth time, and returns those worth another attempt.
+func (r *run) pass(ctx context.Context, trials []lab.Trial, nth int) ([]lab.Trial, error) {
 	var again []lab.Trial
 	for _, t := range trials {
-		result, err := r.one(ctx, t, attempt)
+		if r.skip(t) {
+			continue
+		}
+		result, err := r.one(ctx, t, r.attempt(t, nth))
 		if err != nil {
 			return again, err
 		}
 		if result.Status == results.StatusLost || result.Status == results.StatusInvalid {
-			if attempt == 1 {
+			if nth == 1 {
 				again = append(again, t)
 				continue // counted when its last attempt ends
 			}
 		}
-		r.count(result.Status)
+		r.summary.count(result.Status)
 		if err := ctx.Err(); err != nil {
 			return again, context.Cause(ctx)
 		}
@@ -139,6 +145,9 @@ func (r *run) one(ctx context.Context, t lab.Trial, attempt int) (results.Result
 	dir, err := r.Store.Trial(t.ID, attempt)
 	if err != nil {
 		return results.Result{}, &lab.InfraError{What: "make the trial's folder", Err: err}
+	}
+	if err := r.Store.Log(store.JournalEntry{Event: "trial_started", Trial: t.ID, Attempt: attempt}); err != nil {
+		return results.Result{}, &lab.InfraError{What: "write the journal", Err: err}
 	}
 	r.emit(lab.RunEvent{Kind: lab.TrialStarted, Trial: t.Name, TrialID: t.ID, Index: t.Index + 1, Attempt: attempt})
 	started := time.Now()
@@ -162,23 +171,6 @@ func (r *run) emit(e lab.RunEvent) {
 	e.Run = r.Store.ID()
 	e.Total = len(r.Plan.Trials)
 	r.Events(e)
-}
-
-func (r *run) count(s results.Status) {
-	switch s {
-	case results.StatusOK:
-		r.summary.OK++
-	case results.StatusFailed:
-		r.summary.Failed++
-	case results.StatusInvalid:
-		r.summary.Invalid++
-	case results.StatusSkipped:
-		r.summary.Skipped++
-	case results.StatusLost:
-		r.summary.Lost++
-	case results.StatusInterrupted:
-		r.summary.Interrupted++
-	}
 }
 
 // rounds splits trials, which are in order, where the round changes.
@@ -217,4 +209,21 @@ func (s Summary) Err() error {
 // Total is the number of trials that ended.
 func (s Summary) Total() int {
 	return s.OK + s.Failed + s.Invalid + s.Skipped + s.Lost + s.Interrupted
+}
+
+func (s *Summary) count(status results.Status) {
+	switch status {
+	case results.StatusOK:
+		s.OK++
+	case results.StatusFailed:
+		s.Failed++
+	case results.StatusInvalid:
+		s.Invalid++
+	case results.StatusSkipped:
+		s.Skipped++
+	case results.StatusLost:
+		s.Lost++
+	case results.StatusInterrupted:
+		s.Interrupted++
+	}
 }

@@ -50,11 +50,20 @@ func (r *run) stageImages(ctx context.Context) error {
 		}
 		r.staged[name] = staged
 		document := map[string]any{"name": name, "digest": image.Digest, "manifest": image.Manifest}
-		if err := r.Store.WriteEnv("image-"+name, document); err != nil {
+		if err := r.Store.WriteEnv(r.manifestName(image), document); err != nil {
 			return &lab.InfraError{What: "keep the manifest of " + name, Err: err}
 		}
 	}
 	return nil
+}
+
+// manifestName is the name under which the run folder keeps an image's manifest. A resumed run must not replace what
+// earlier trials used, which may have been another build.
+func (r *run) manifestName(image images.Image) string {
+	if len(r.earlier) == 0 {
+		return "image-" + image.Name
+	}
+	return fmt.Sprintf("image-%s-%.12s", image.Name, strings.TrimPrefix(image.Manifest.Digest(), "sha256:"))
 }
 
 func (r *run) stageFile(ctx context.Context, image images.Image, path string) (string, error) {
