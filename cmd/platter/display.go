@@ -18,13 +18,13 @@ type display struct {
 }
 
 // newProgress chooses how a run is shown: JSON events on standard output, or progress on standard error, so that the
-// report alone goes where output goes.
-func newProgress(c *cli.Context, p lab.Plan) display {
+// report alone goes where output goes. settled is the number of trials that an earlier process of the run has settled.
+func newProgress(c *cli.Context, p lab.Plan, settled int) display {
 	d := display{total: len(p.Trials)}
 	if c.Bool("json") {
 		d.printer = newJSONPrinter(c.App.Writer)
 	} else {
-		d.printer = newPrinter(c.App.ErrWriter)
+		d.printer = newPrinter(c.App.ErrWriter, settled)
 	}
 	return d
 }
@@ -32,6 +32,11 @@ func newProgress(c *cli.Context, p lab.Plan) display {
 // start tells that the run folder is there.
 func (d display) start(r *store.Run) {
 	d.event(lab.RunEvent{Kind: lab.RunStarted, Time: time.Now(), Run: r.ID(), Folder: r.Path(), Total: d.total})
+}
+
+// note shows a line of platter's own; level as of a log.
+func (d display) note(level, message string) {
+	d.event(lab.RunEvent{Kind: lab.LogLine, Time: time.Now(), Total: d.total, Level: level, Message: message})
 }
 
 // event takes what the runner tells.

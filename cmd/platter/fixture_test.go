@@ -18,10 +18,10 @@ import (
 
 // made says how a run folder of the tests is made up.
 type made struct {
-	as, cache, kernel, end string  // variable that takes the run's name; facts; done, interrupted or open
+	as, cache, kernel, end string  // variable that takes the run's name; facts; done, interrupted, open or killed
 	rounds, day, leave     int     // of the plan; of the start; trials left out at the end
 	slower                 float64 // factor on all times
-	failed                 bool    // the last trial failed
+	failed                 bool    // the last trial failed; as an option it comes last
 }
 
 // parse reads options such as rounds=6 as=BASE.
@@ -36,6 +36,8 @@ func (m *made) parse(ts *testscript.TestScript, options []string) {
 			ts.Fatalf("makerun: %s", option)
 		case name == "slower":
 			m.slower = number
+		case name == "failed":
+			m.failed = number > 0
 		default:
 			count := map[string]*int{"rounds": &m.rounds, "day": &m.day, "leave": &m.leave}[name]
 			*count, m.failed = int(number), false
@@ -72,6 +74,7 @@ func makeRun(ts *testscript.TestScript, neg bool, args []string) {
 	switch m.end {
 	case "open":
 		ts.Check(run.Log(store.JournalEntry{Event: "trial_started", Trial: plan.Trials[last].ID, Attempt: 1}))
+	case "killed": // after its last trial and before its end
 	case "done":
 		ts.Check(run.Close(store.Done, ""))
 	default:

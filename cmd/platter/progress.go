@@ -22,6 +22,8 @@ type progress struct {
 	ended map[results.Status]int
 	last  int // trials that have ended
 
+	settled int // trials that an earlier process of the run settled
+
 	trial   string // readable name of the current trial, "" between trials
 	index   int    // of the current trial, from 1
 	attempt int
@@ -41,8 +43,10 @@ type printer interface {
 }
 
 // newPrinter shows a run on w for people: as a bar where w is a terminal, or else as plain lines.
-func newPrinter(w io.Writer) printer {
+// settled trials count as done from the start.
+func newPrinter(w io.Writer, settled int) printer {
 	state := newProgressState()
+	state.settled = settled
 	if isTerminal(w) {
 		return newBarPrinter(w, state)
 	}
@@ -96,7 +100,7 @@ func (p *progress) left() (rest time.Duration, ok bool) {
 		return 0, false
 	}
 	mean := p.spent / time.Duration(p.last)
-	rest = mean * time.Duration(max(p.total-p.last, 0))
+	rest = mean * time.Duration(max(p.total-p.settled-p.last, 0))
 	if !p.began.IsZero() {
 		rest -= min(p.clock().Sub(p.began), mean)
 	}
@@ -108,7 +112,7 @@ func (p *progress) fraction() float64 {
 	if p.total == 0 {
 		return 0
 	}
-	done := float64(p.last)
+	done := float64(p.settled + p.last)
 	if p.last > 0 && !p.began.IsZero() && p.spent > 0 {
 		mean := p.spent.Seconds() / float64(p.last)
 		done += min(p.clock().Sub(p.began).Seconds()/mean, 0.95)

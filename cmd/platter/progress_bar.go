@@ -39,7 +39,7 @@ func (p *barPrinter) counter() string {
 	if p.state.total == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d/%d ", p.state.last, p.state.total)
+	return fmt.Sprintf("%d/%d ", p.state.settled+p.state.last, p.state.total)
 }
 
 // detail is what stands behind the bar: trial, step and time left.

@@ -60,7 +60,7 @@ func endOfTrial(e lab.RunEvent, state *progress) string {
 	if e.Status != results.StatusOK {
 		line += because(e.Message)
 	}
-	if rest := state.rest(); rest != "" && state.last < state.total {
+	if rest := state.rest(); rest != "" && state.settled+state.last < state.total {
 		line += ", " + rest
 	}
 	return line

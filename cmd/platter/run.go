@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"platter/lab"
 	"platter/lab/hypervisor"
 	"platter/lab/planner"
 	"platter/lab/runner"
@@ -19,14 +20,16 @@ func runCommand() *cli.Command {
 	flags = append(flags, imageFlags()...)
 	flags = append(flags,
 		resultsFlag(),
+		&cli.StringFlag{Name: "resume", Usage: "go on with `RUN`, which was stopped or lost trials, instead of a study"},
 		&cli.BoolFlag{Name: "json", Usage: "print events as JSON lines instead of progress, and no report"},
 	)
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "carry out a study on this host and report",
-		ArgsUsage: "STUDY[@SCALE]",
+		ArgsUsage: "STUDY[@SCALE] | --resume RUN",
 		Description: "Makes each trial's machine and disks, measures, and removes them; results stay in a new run folder.\n" +
-			"The first Ctrl-C stops in order and removes everything, a second one ends at once.",
+			"The first Ctrl-C stops in order and removes everything, a second one ends at once.\n" +
+			"--resume keeps plan, order and valid results of a run; what is lost, invalid or missing gets a new attempt.",
 		Flags:        flags,
 		Action:       runStudy,
 		BashComplete: completeStudies,
@@ -39,38 +42,60 @@ func resultsFlag() cli.Flag {
 }
 
 func runStudy(c *cli.Context) error {
+	if c.IsSet("resume") {
+		return resumeRun(c)
+	}
 	r, err := resolve(c)
 	if err != nil {
 		return err
 	}
-	catalogue, err := openImages(c)
+	b, err := setUp(c, r.plan)
 	if err != nil {
 		return err
 	}
-	host, err := openHost(c.Context, c)
+	defer b.host.Close()
+	run, err := createRun(c, r, b.info)
 	if err != nil {
 		return err
 	}
-	defer host.Close()
-	info, err := host.Info(c.Context)
+	show := newProgress(c, r.plan, 0)
+	show.start(run)
+	return carryOut(c, r.plan, run, b, show)
+}
+
+// bench is what carries out a plan.
+type bench struct {
+	catalogue imageStore
+	host      *hypervisor.Host
+	info      hypervisor.Info
+}
+
+// setUp opens images and host and checks that they can carry out the plan; the caller closes the host.
+func setUp(c *cli.Context, plan lab.Plan) (b bench, err error) {
+	if b.catalogue, err = openImages(c); err != nil {
+		return b, err
+	}
+	if b.host, err = openHost(c.Context, c); err != nil {
+		return b, err
+	}
+	if err = b.check(c, plan); err != nil {
+		return b, errors.Join(err, b.host.Close())
+	}
+	return b, nil
+}
+
+func (b *bench) check(c *cli.Context, plan lab.Plan) (err error) {
+	if b.info, err = b.host.Info(c.Context); err != nil {
+		return err
+	}
+	facts, err := hostFacts(c.Context, b.host)
 	if err != nil {
 		return err
 	}
-	facts, err := hostFacts(c.Context, host)
-	if err != nil {
-		return err
+	if arch := b.catalogue.options.Arch; arch != hostArch(b.info) {
+		return &usageError{fmt.Errorf("--arch %s: this host runs %s machines", arch, hostArch(b.info))}
 	}
-	if arch := catalogue.options.Arch; arch != hostArch(info) {
-		return &usageError{fmt.Errorf("--arch %s: this host runs %s machines", arch, hostArch(info))}
-	}
-	if err := errors.Join(planner.Check(r.plan, facts), runner.Check(r.plan, info)); err != nil {
-		return err
-	}
-	run, err := createRun(c, r, info)
-	if err != nil {
-		return err
-	}
-	return carryOut(c, r, run, catalogue, host)
+	return errors.Join(planner.Check(plan, facts), runner.Check(plan, b.info))
 }
 
 // hostArch is the architecture of the host's machines as Debian names it.
@@ -95,15 +120,13 @@ func createRun(c *cli.Context, r resolved, info hypervisor.Info) (*store.Run, er
 }
 
 // carryOut runs the plan, closes the run folder with its status and prints the report.
-func carryOut(c *cli.Context, r resolved, run *store.Run, catalogue runner.Images, host *hypervisor.Host) error {
+func carryOut(c *cli.Context, plan lab.Plan, run *store.Run, b bench, show display) error {
 	tag, err := hypervisor.NewTag(run.ID())
 	if err != nil {
-		return err
+		return errors.Join(err, run.Close(store.Failed, err.Error()))
 	}
-	show := newProgress(c, r.plan)
-	show.start(run)
 	summary, err := runner.Run(c.Context, runner.Config{
-		Plan: r.plan, Store: run, Host: runner.NewHost(host), Images: catalogue,
+		Plan: plan, Store: run, Host: runner.NewHost(b.host), Images: b.catalogue,
 		GuestBinary: runner.FindGuestBinary, Events: show.event, Log: logger(c), Tag: tag,
 	})
 	status, reason := ending(c, err, summary)
