@@ -34,6 +34,7 @@ type Disk struct {
 	SizeBytes         int64   `json:"size_bytes"`
 	LogicalBlockBytes int64   `json:"logical_block_bytes,omitempty"` // expected; 0 means not asked
 	Wipe              bool    `json:"wipe,omitempty"`                // signatures on it are ours to destroy
+	HostCache         string  `json:"host_cache,omitempty"`          // libvirt's cache mode in force below the disk; decides durability
 	ReadDelaySeconds  float64 `json:"read_delay_seconds,omitempty"`  // dm-delay
 	WriteDelaySeconds float64 `json:"write_delay_seconds,omitempty"`
 }

@@ -11,6 +11,7 @@ import (
 
 	"platter/guest"
 	"platter/guest/server"
+	"platter/results"
 )
 
 // mountServer mounts the server's image, found by serial like any disk, read-only.
@@ -108,7 +109,11 @@ func (t *trial) serverFacts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.measure(guest.Measurement{Server: &facts, Settings: settings, Flags: flags, Durability: t.durability(facts.Variables)})
+	class, reasons := t.durability(facts.Variables)
+	if len(reasons) > 0 {
+		flags = append(flags, results.Flag{Name: "durability", Detail: strings.Join(reasons, "; ")})
+	}
+	return t.measure(guest.Measurement{Server: &facts, Settings: settings, Flags: flags, Durability: class})
 }
 
 func (t *trial) stopServer(ctx context.Context) error {

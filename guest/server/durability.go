@@ -47,6 +47,14 @@ func Durability(f DurabilityFacts) (class string, reasons []string) {
 	return durabilityOrder[worst], reasons
 }
 
+// Worse returns the worse of two classes; "" is no class yet.
+func Worse(a, b string) string {
+	if slices.Index(durabilityOrder, a) < slices.Index(durabilityOrder, b) {
+		return b
+	}
+	return a
+}
+
 func engineCaps(f DurabilityFacts) []durabilityCap {
 	engine := strings.ToLower(f.Engine)
 	if engine == "" {

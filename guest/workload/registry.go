@@ -84,19 +84,38 @@ func Decode(name string, options json.RawMessage) (Workload, error) {
 	return w, nil
 }
 
-// EngineOption returns the option by which a workload is told the storage engine of its tables, in the words of the tool
-// it counts like; "" when it has none.
+// engineOptions are the options that name a storage engine, in the words of the tools the workloads count like.
+var engineOptions = []string{"engine", "mysql_table_engine", "mysql_storage_engine"}
+
+// EngineOption returns the option by which a workload is told the storage engine of its tables; "" when it has none.
 func EngineOption(name string) string {
-	kind, ok := kinds[name]
-	if !ok {
-		return ""
-	}
-	fields := map[string]reflect.Value{}
-	collectFields(reflect.ValueOf(kind.New()).Elem(), fields)
-	for _, option := range []string{"engine", "mysql_table_engine", "mysql_storage_engine"} {
-		if _, ok := fields[option]; ok {
-			return option
-		}
+	if kind, ok := kinds[name]; ok {
+		option, _ := engineField(kind.New())
+		return option
 	}
 	return ""
+}
+
+// Engines returns the storage engines a workload makes tables of; empty when it leaves that to the server.
+func Engines(w Workload) (engines []string) {
+	_, value := engineField(w)
+	if !value.IsValid() || value.IsZero() {
+		return nil
+	}
+	for _, word := range strings.FieldsFunc(strings.Trim(fmt.Sprint(value.Interface()), "[]"), func(r rune) bool { return r == ',' || r == ' ' }) {
+		name, _, _ := strings.Cut(word, ":") // mysqlslap's engine:option
+		engines = append(engines, name)
+	}
+	return engines
+}
+
+func engineField(w Workload) (option string, value reflect.Value) {
+	fields := map[string]reflect.Value{}
+	collectFields(reflect.ValueOf(w).Elem(), fields)
+	for _, option := range engineOptions {
+		if value, ok := fields[option]; ok {
+			return option, value
+		}
+	}
+	return "", reflect.Value{}
 }

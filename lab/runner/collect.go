@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"platter/guest"
 	"platter/lab"
@@ -84,11 +85,33 @@ func (t *trial) learn(m guest.Measurement) {
 	if m.Durability != "" {
 		l.Durability = m.Durability
 	}
-	l.Settings = append(l.Settings, m.Settings...)
+	for _, setting := range m.Settings {
+		l.Settings = replaceSetting(l.Settings, setting)
+	}
 	l.Metrics = append(l.Metrics, m.Metrics...)
 	l.Histograms = append(l.Histograms, m.Histograms...)
 	l.Probes = append(l.Probes, m.Probes...)
-	t.flags = append(t.flags, m.Flags...)
+	for _, flag := range m.Flags {
+		t.flag(flag)
+	}
+}
+
+// replaceSetting keeps one row a setting: what was in force last.
+func replaceSetting(all []results.Setting, s results.Setting) []results.Setting {
+	for i := range all {
+		if all[i].Subject == s.Subject && all[i].Name == s.Name {
+			all[i] = s
+			return all
+		}
+	}
+	return append(all, s)
+}
+
+// flag marks the result, once for each thing to know.
+func (t *trial) flag(f results.Flag) {
+	if !slices.Contains(t.flags, f) {
+		t.flags = append(t.flags, f)
+	}
 }
 
 // learnDisk adds what the guest found to what the host made; the host's own facts stay.
@@ -101,7 +124,7 @@ func (t *trial) learnDisk(d results.DiskFacts) {
 		have.KernelName, have.Model = d.KernelName, d.Model
 		have.LogicalBlockBytes, have.PhysicalBlockBytes, have.Rotational = d.LogicalBlockBytes, d.PhysicalBlockBytes, d.Rotational
 		if d.SizeBytes != 0 && d.SizeBytes != have.SizeBytes {
-			t.flags = append(t.flags, results.Flag{Name: "asked_not_effective",
+			t.flag(results.Flag{Name: "asked_not_effective",
 				Detail: fmt.Sprintf("disk %s: made with %d bytes, the guest sees %d", d.Name, have.SizeBytes, d.SizeBytes)})
 		}
 	}

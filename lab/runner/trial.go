@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"platter/guest"
@@ -85,6 +86,10 @@ func (t *trial) upload(ctx context.Context, session *remote.Session) error {
 	}
 	job := t.Job
 	job.Build = lab.Version()
+	job.Disks = slices.Clone(job.Disks)
+	for i := range job.Disks {
+		job.Disks[i].HostCache = t.cacheOf(job.Disks[i].Name)
+	}
 	document, err := guest.EncodeJob(job)
 	if err != nil {
 		return &lab.InfraError{What: "write the job", Err: err}
@@ -100,6 +105,16 @@ func (t *trial) upload(ctx context.Context, session *remote.Session) error {
 		return &lab.InfraError{What: "start the job", Err: err}
 	}
 	return nil
+}
+
+// cacheOf is the cache mode in force below a disk.
+func (t *trial) cacheOf(disk string) string {
+	for _, d := range t.disks {
+		if d.Name == disk {
+			return d.CacheEffective
+		}
+	}
+	return ""
 }
 
 // follow reads the guest's events until Done, while it watches that the machine lives. On a cancelled context the agent
