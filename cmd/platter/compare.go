@@ -30,9 +30,7 @@ func compareRuns(c *cli.Context) error {
 		return err
 	}
 	options.Anyway = c.Bool("anyway")
-	if len(options.Columns) == 0 {
-		options.Columns = []string{report.RunFactor}
-	}
+	sideBySide(&options)
 	runs, err := severalRuns(c, 2, -1, "two runs or more, the base first")
 	if err != nil {
 		return err
@@ -42,6 +40,13 @@ func compareRuns(c *cli.Context) error {
 		return err
 	}
 	return errors.Join(writeModel(c, model), partial(model), compared(model))
+}
+
+// sideBySide makes the runs the columns, unless the command line wants others.
+func sideBySide(o *report.Options) {
+	if len(o.Columns) == 0 {
+		o.Columns = []string{report.RunFactor}
+	}
 }
 
 // compared is the error of a comparison that was refused, wholly or in part, or that found nothing on both sides.

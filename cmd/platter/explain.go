@@ -34,6 +34,7 @@ func explainRuns(c *cli.Context) error {
 		return err
 	}
 	options.Anyway = true
+	sideBySide(&options)
 	runs, err := severalRuns(c, 2, 2, "two runs, the base first")
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func gateRuns(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	options.Columns = []string{report.RunFactor}
+	sideBySide(&options)
 	model, err := buildReport(runs, options)
 	if err != nil {
 		return err
