@@ -10,7 +10,7 @@ LDFLAGS := -s -w -X platter/guest.Version=$(VERSION)
 # Packages whose tests also have a part on real machines, servers or devices.
 VM_PACKAGES = $(shell grep -rl --include='*_test.go' 'flag.Bool("vm"' cmd lab images guest results | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
-.PHONY: help setup build demo test unit vm check bench-boot bench-report clean
+.PHONY: help setup build demo test unit vm check bench-boot bench-report bench-generator clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -48,6 +48,10 @@ bench-boot: build ## define to SSH login, beside the stock way
 
 bench-report: ## reports of 5,000 trials in every format, within stated limits
 	go test -run NONE -bench Report -benchtime 1x ./results/report
+
+bench-generator: ## our workloads beside sysbench and mariadb-slap on one server: counts, throughput and processor ratios
+	@.ci/setup test
+	go test -count=1 -timeout 60m -run TestGenerator -v ./guest/workload -vm -generator
 
 clean: ## what this project built in its own folder
 	rm -rf bin
