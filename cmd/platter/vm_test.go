@@ -164,14 +164,15 @@ func makeForeign(t *testing.T, host *hypervisor.Host) foreign {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { host.RemoveRun(tag.Run) })
-	// Its kernel finds no root and stays where it is.
 	accel, err := host.Accel(ctx, "auto")
 	if err != nil {
 		t.Fatal(err)
 	}
+	root := rootImage(t)
 	machine, err := host.Start(ctx, domain.Spec{Name: "somebody-elses", Accel: accel, CPUs: 1, MemoryBytes: 256 << 20,
-		Kernel: stageKernel(t, host), Cmdline: "console=ttyS0 panic=0",
-		Disks: []domain.Disk{domain.DataDisk("theirs", volume.Path, volume.SizeBytes)}, Tag: tag})
+		Kernel: stage(t, host, root, images.KernelFile), Initramfs: stage(t, host, root, images.InitramfsFile), Cmdline: images.Cmdline(),
+		Disks: []domain.Disk{domain.ImageDisk(images.RootSerial, stage(t, host, root, images.RootFile)), domain.DataDisk("theirs", volume.Path, volume.SizeBytes)},
+		Tag:   tag})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,8 +185,8 @@ func makeForeign(t *testing.T, host *hypervisor.Host) foreign {
 	return foreign{file, machine}
 }
 
-// stageKernel puts the root image's kernel where the hypervisor reads it.
-func stageKernel(t *testing.T, host *hypervisor.Host) string {
+// rootImage is the root image of the cache.
+func rootImage(t *testing.T) images.Image {
 	t.Helper()
 	store, err := cache.Open("", build.Builder{})
 	if err != nil {
@@ -199,8 +200,14 @@ func stageKernel(t *testing.T, host *hypervisor.Host) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	digest := strings.TrimPrefix(image.Manifest.Outputs[images.KernelFile].SHA256, "sha256:")
-	path, err := host.Stage(context.Background(), "root-"+images.KernelFile, digest, func() (io.ReadCloser, error) { return os.Open(image.Kernel()) })
+	return image
+}
+
+// stage puts a file of an image where the hypervisor reads it.
+func stage(t *testing.T, host *hypervisor.Host, image images.Image, file string) string {
+	t.Helper()
+	digest := strings.TrimPrefix(image.Manifest.Outputs[file].SHA256, "sha256:")
+	path, err := host.Stage(context.Background(), image.Name+"-"+file, digest, func() (io.ReadCloser, error) { return os.Open(filepath.Join(image.Dir, file)) })
 	if err != nil {
 		t.Fatal(err)
 	}
