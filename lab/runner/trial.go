@@ -21,6 +21,8 @@ const (
 	guestJobPath    = "/run/platter/job.json"
 	uploadTimeout   = 60 * time.Second // before scaling
 	fetchTimeout    = 30 * time.Second // before scaling
+
+	serverStartLimit = 60 * time.Second // before scaling
 )
 
 // trial is the state of one attempt at one trial.
@@ -89,6 +91,9 @@ func (t *trial) upload(ctx context.Context, session *remote.Session) error {
 	job.Disks = slices.Clone(job.Disks)
 	for i := range job.Disks {
 		job.Disks[i].HostCache = t.cacheOf(job.Disks[i].Name)
+	}
+	if job.Server.StartLimitSeconds == 0 {
+		job.Server.StartLimitSeconds = serverStartLimit.Seconds() * t.scale()
 	}
 	document, err := guest.EncodeJob(job)
 	if err != nil {
