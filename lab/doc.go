@@ -36,7 +36,8 @@
 //	results/schema     JSON Schemas of everything stored
 //	results/store      run folders: names, atomic writes, journal, verify
 //	results/stats      samples, intervals, comparisons
-//	results/report     one model, and every format printed from it
+//	results/report     one model, and every format printed from it; results/report/drawing paints its figures
+//	results/published  figures of published studies, with their source
 //
 // Nouns may import nouns downwards: lab → guest → results, and lab → images. Verbs import nouns. Verbs of one folder do
 // not import each other, but for the few that assemble their folder. Guest code knows nothing of lab, images, libvirt or
