@@ -8,7 +8,7 @@ export GOTOOLCHAIN ?= auto
 VERSION := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X platter/guest.Version=$(VERSION)
 # Packages whose tests also have a part on real machines, servers or devices.
-VM_PACKAGES = $(shell grep -rl --include='*_test.go' 'flag.Bool("vm"' cmd lab images guest results | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
+VM_PACKAGES = $(shell grep -rl --include='*_test.go' 'flag.Bool."vm"' cmd lab images guest results | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .PHONY: help setup build demo test unit vm check bench-boot bench-report bench-generator clean
 

@@ -185,7 +185,8 @@ func stage(b *testing.B, host *hypervisor.Host, path string) string {
 		b.Fatal(err)
 	}
 	sum := sha256.Sum256(data)
-	staged, err := host.Stage(context.Background(), filepath.Base(path), hex.EncodeToString(sum[:]),
+	name := strings.ReplaceAll(filepath.Base(path), "+", "-")
+	staged, err := host.Stage(context.Background(), name, hex.EncodeToString(sum[:]),
 		func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil })
 	if err != nil {
 		b.Fatal(err)
