@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -71,6 +72,21 @@ func (m Meta) State() Status {
 	default:
 		return Dead // this host has been started again since
 	}
+}
+
+// unended says why a run that is not done has no end.
+func (m Meta) unended() error {
+	state, reason := m.State(), m.Reason
+	if reason == "" {
+		reason = map[Status]string{
+			Running: fmt.Sprintf("process %d still carries it out", m.PID), Elsewhere: "host " + m.Hostname + " carries it out",
+			Dead: "its process was killed before it could end the run",
+		}[state]
+	}
+	if reason == "" {
+		reason = "run.json gives no reason"
+	}
+	return fmt.Errorf("the run is %s: %s", state, reason)
 }
 
 // bootID is the kernel's identity of this boot, empty where there is none.

@@ -102,7 +102,7 @@ func (r *Run) verifyDocuments() []*Problem {
 func (r *Run) verifyComplete() []*Problem {
 	var problems []*Problem
 	if meta := r.Meta(); meta.Status != Done {
-		problems = append(problems, &Problem{RunFile, Incomplete, fmt.Errorf("the run is %s: %s", meta.State(), meta.Reason)})
+		problems = append(problems, &Problem{RunFile, Incomplete, meta.unended()})
 	}
 	done := map[string]bool{}
 	for result, err := range r.Results() {

@@ -2,10 +2,12 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -118,5 +120,29 @@ func TestCloseEndsWriting(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(run.Path() + "/trials/*/*/.*"); len(left) != 0 {
 		t.Errorf("temporary files stayed: %v", left)
+	}
+}
+
+// TestUnendedHasAReason: a run without an end says why, also when its process was killed and could write no reason.
+func TestUnendedHasAReason(t *testing.T) {
+	for _, c := range []struct {
+		meta Meta
+		want string
+	}{
+		{Meta{Status: Running, PID: 1 << 30, BootID: bootID()}, "the run is dead: its process was killed before it could end the run"},
+		{Meta{Status: Running, Hostname: "elsewhere.example", BootID: "x"}, "the run is elsewhere: host elsewhere.example carries it out"},
+		{Meta{Status: Interrupted, Reason: "stopped by SIGINT"}, "the run is interrupted: stopped by SIGINT"},
+		{Meta{Status: Failed}, "the run is failed: run.json gives no reason"},
+	} {
+		if got := c.meta.unended().Error(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	run := create(t, t.TempDir())
+	problems := run.Verify()
+	if !slices.ContainsFunc(problems, func(p *Problem) bool {
+		return p.Path == RunFile && strings.Contains(p.Error(), fmt.Sprintf("process %d still carries it out", os.Getpid()))
+	}) {
+		t.Errorf("problems of a run that goes on: %v", problems)
 	}
 }
