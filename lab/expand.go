@@ -25,6 +25,7 @@ func Expand(s Study, r Registry) (Plan, error) {
 	plan := Plan{
 		Schema: PlanSchema, Study: s.Name, Scale: s.Scale, Question: s.Question, Rounds: s.Rounds,
 		Factors: kept(factors, cells), MemoryBytes: s.Machine.MemoryBytes, TrialSeconds: s.TrialSeconds,
+		Successors: s.Successors, Era: s.Era,
 	}
 	plan.Claims, plan.Notes = s.claimsFor(cells)
 	plan.Notes = append(plan.Notes, s.notes(cells, r)...)
@@ -32,6 +33,7 @@ func Expand(s Study, r Registry) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
+	trials = s.withControls(trials)
 	if plan.Seed, err = s.seed(trials); err != nil {
 		return Plan{}, err
 	}
@@ -89,6 +91,22 @@ func (s Study) cellTrials(cells []cell, factors []Factor, r Registry) ([]Trial, 
 		}
 	}
 	return trials, nil
+}
+
+// withControls adds the second names of the cells that the study's A/A control picks.
+func (s Study) withControls(cells []Trial) []Trial {
+	out := slices.Clone(cells)
+	for _, t := range cells {
+		if len(s.Control) == 0 || !s.Control.Match(t.Factors) {
+			continue
+		}
+		_, slug, _ := strings.Cut(t.ID, "-")
+		t.ID = fmt.Sprintf("%03d-%s-control", len(out)+1, slug)
+		t.Name = strings.TrimSuffix(t.Name, "round=0") + "control=aa/round=0"
+		t.Control = true
+		out = append(out, t)
+	}
+	return out
 }
 
 // order repeats the cells in rounds, each a permutation of its own. All cells of a round get the same seed, so that

@@ -71,6 +71,13 @@ func (r fakeRegistry) Step(st guest.Step, _ Site) []error {
 	return nil
 }
 
+func (fakeRegistry) Score(_, name string) error {
+	if name == "transaction" {
+		return fmt.Errorf("it prints no score transaction")
+	}
+	return nil
+}
+
 func (fakeRegistry) Metric(name string) error {
 	if name == "nonsense" {
 		return fmt.Errorf("unknown metric")

@@ -21,6 +21,7 @@ var (
 	preallocations = []string{"full", "off"}
 	probes         = []string{"noise", "flush"}
 	preconditions  = []string{"none", "fill"}
+	scores         = []string{"write", "transaction", "overall"}
 )
 
 // language is the study language, whole. Each key has its one description here.
@@ -55,7 +56,11 @@ var language = object("study", func(*decoder, string, *node) Study {
 				s.scales = append(s.scales, e.Name)
 			}
 		}),
+	key("control", "A/A control: the cells that have these levels run twice in every round, under two names. What differs between the two is the lab's noise.",
+		pattern, func(s *Study) *Pattern { return &s.Control }),
 	key("claims", "Sentences that results can confirm or refute.", listOf(claim), func(s *Study) *[]Claim { return &s.Claims }),
+	key("successors", "What a replayed study had that no longer exists, and what runs in its place.", listOf(successor), func(s *Study) *[]Successor { return &s.Successors }),
+	key("era", "What else is different from the replayed study today, one sentence each.", listOf(sentence), func(s *Study) *[]string { return &s.Era }),
 )
 
 // maxSeed keeps seeds exact in every JSON reader: 2^53-1.
@@ -96,10 +101,17 @@ var nameOrNames = value[[]string]{
 	},
 }
 
+var successor = object("successor", nil,
+	needed(key("was", "What it was; where it was a level, that level's name in the original.", sentence, func(s *Successor) *string { return &s.Was })),
+	needed(key("now", "What runs instead; where it is a level, that level's name.", sentence, func(s *Successor) *string { return &s.Now })),
+	needed(key("reason", "Why the original cannot run, and why this stands for it.", sentence, func(s *Successor) *string { return &s.Reason })),
+)
+
 var claim = object("claim", nil,
 	needed(key("id", "Short name of the claim, unique in the study.", name, func(c *Claim) *string { return &c.ID })),
 	needed(key("text", "The claim in one sentence.", sentence, func(c *Claim) *string { return &c.Text })),
-	needed(key("metric", "Metric it is about.", text("a metric name", `^[a-z][a-z0-9_]*$`), func(c *Claim) *string { return &c.Metric })),
+	key("metric", "Metric it is about.", text("a metric name", `^[a-z][a-z0-9_]*$`), func(c *Claim) *string { return &c.Metric }),
+	key("score", "Score of the replayed study it is about, instead of a metric.", oneOf("score", scores...), func(c *Claim) *string { return &c.Score }),
 	key("step", "Step the metric belongs to, where several steps give it.", sentence, func(c *Claim) *string { return &c.Step }),
 	needed(key("factor", "Factor whose levels are compared.", oneOf("factor", FactorNames...), func(c *Claim) *string { return &c.Factor })),
 	key("where", "Levels of the other factors it holds for.", plainMap(mapOf(oneOf("factor", FactorNames...), name)), func(c *Claim) *map[string]string { return &c.Where }),

@@ -50,9 +50,7 @@ func (c *checker) claims() {
 			c.fault(at+".id", fmt.Sprintf("claim %q given twice", cl.ID))
 		}
 		seen[cl.ID] = true
-		if err := c.reg.Metric(cl.Metric); err != nil {
-			c.fault(at+".metric", err.Error())
-		}
+		c.subject(at, cl)
 		if len(cl.Order) < 2 {
 			c.fault(at+".order", "a claim compares at least two levels")
 		}
@@ -65,5 +63,36 @@ func (c *checker) claims() {
 			}
 			c.known(at+".where."+factor, factor, l)
 		}
+	}
+}
+
+// subject checks that a claim is about one thing: a metric, or a score of the study it replays.
+func (c *checker) subject(at string, cl Claim) {
+	switch {
+	case cl.Score == "" && cl.Metric == "":
+		c.fault(at, "is about nothing: name a metric, or a score")
+	case cl.Score != "" && cl.Metric != "":
+		c.fault(at+".score", "a claim is about a metric or a score, not both")
+	case cl.Metric != "":
+		if err := c.reg.Metric(cl.Metric); err != nil {
+			c.fault(at+".metric", err.Error())
+		}
+	default:
+		if err := c.reg.Score(c.study.Name, cl.Score); err != nil {
+			c.fault(at+".score", err.Error())
+		}
+	}
+}
+
+// control checks that the A/A control picks cells that exist, or did before an override took them away.
+func (c *checker) control(cells []cell) {
+	before := len(c.faults)
+	for factor, levels := range c.study.Control {
+		for _, l := range levels {
+			c.known("control."+factor, factor, l)
+		}
+	}
+	if len(c.study.Control) > 0 && len(c.faults) == before && !slices.ContainsFunc(cells, func(x cell) bool { return c.study.Control.Match(x.levels) }) {
+		c.fault("control", "picks no cell of the study")
 	}
 }

@@ -21,6 +21,9 @@ type Plan struct {
 	Claims   []Claim  `json:"claims,omitempty"`
 	Notes    []string `json:"notes,omitempty"` // what a reader of the plan must know, e.g. emulated device
 
+	Successors []Successor `json:"successors,omitempty"` // what a replayed study had that no longer exists
+	Era        []string    `json:"era,omitempty"`        // what else is different from the replayed study today
+
 	DiskBytes   int64 `json:"disk_bytes"`   // space one machine's volumes take on the host
 	MemoryBytes int64 `json:"memory_bytes"` // memory one machine takes
 	// TrialSeconds is the measured duration of one trial by accelerator, as the study states it; empty when unknown.
@@ -41,6 +44,9 @@ type Trial struct {
 	Round   int               `json:"round"`
 	CellID  string            `json:"cell_id"`
 	Factors map[string]string `json:"factors"`
+	// Control marks the second name of a cell that runs twice (A/A). It has the cell's levels and CellID, is no part of
+	// the comparison, and says how far two runs of the same thing lie apart.
+	Control bool `json:"control,omitempty"`
 
 	Machine Machine   `json:"machine"`
 	Root    string    `json:"root"`             // image name
@@ -92,11 +98,20 @@ type Limits struct {
 	TotalIOPS           int64 `json:"total_iops,omitempty"`
 }
 
+// Successor is what runs today for something that no longer exists. Where it is a level, Was is the level's name in the
+// original and Now its name in this study.
+type Successor struct {
+	Was    string `json:"was"`
+	Now    string `json:"now"`
+	Reason string `json:"reason"`
+}
+
 // Claim is a sentence of a study that results can confirm or refute.
 type Claim struct {
 	ID     string            `json:"id"`
 	Text   string            `json:"text"`
 	Metric string            `json:"metric"`
+	Score  string            `json:"score,omitempty"`  // of the replayed study, instead of a metric
 	Step   string            `json:"step,omitempty"`   // the metric's step, where several give it
 	Where  map[string]string `json:"where,omitempty"`  // levels held fixed
 	Order  []string          `json:"order,omitempty"`  // levels from best to worst

@@ -24,6 +24,8 @@ type Registry interface {
 	Step(step guest.Step, at Site) []error
 	// Metric returns an error when no result can hold a metric of this name.
 	Metric(name string) error
+	// Score returns an error when the study replays nothing that has a score of this name.
+	Score(study, name string) error
 }
 
 // Site is where a step runs. Storage and Disks are empty when the storage has faults of its own.

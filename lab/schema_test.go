@@ -114,6 +114,6 @@ func TestSchemaKnowsEveryKey(t *testing.T) {
 		"study": "nosuch: 1", "machine": "machine: {nosuch: 1}", "disk": "disks: {a: {nosuch: 1}}",
 		"limits": "disks: {a: {limits: {nosuch: 1}}}", "latency": "disks: {a: {latency: {nosuch: 1}}}",
 		"factors": "factors: {nosuch: 1}", "storage": "factors: {storage: {a: {nosuch: 1}}}",
-		"server": "factors: {server: {a: {nosuch: 1}}}", "claim": "claims: [{nosuch: 1}]",
+		"server": "factors: {server: {a: {nosuch: 1}}}", "claim": "claims: [{nosuch: 1}]", "successor": "successors: [{nosuch: 1}]",
 	})
 }

@@ -29,7 +29,10 @@ type Study struct {
 	DeadlineSeconds float64
 	TrialSeconds    map[string]float64 // measured duration of one trial by accelerator, for the plan's estimate
 	AllowUnsafe     bool
+	Control         Pattern // cells that run twice; empty: none
 	Claims          []Claim
+	Successors      []Successor
+	Era             []string
 
 	scales []string
 	levels map[string][]string // factor → levels in the file, before any override

@@ -48,6 +48,7 @@ func (s Study) resolve(r Registry) ([]cell, error) {
 	if len(cells) == 0 {
 		c.fault("exclude", "leaves no cell to measure")
 	}
+	c.control(cells)
 	c.levels()
 	for i := range cells {
 		c.resolve(&cells[i])

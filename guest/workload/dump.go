@@ -48,7 +48,7 @@ func (r *Restore) write(seed uint64, give func(dumpStatement) bool) {
 		}
 		begin := []string{"DROP TABLE IF EXISTS " + name,
 			"CREATE TABLE " + name + " (\n  `id` int(11) NOT NULL AUTO_INCREMENT,\n  `k` int(11) NOT NULL DEFAULT 0,\n  `c` char(120) NOT NULL DEFAULT '',\n" +
-				"  `pad` char(60) NOT NULL DEFAULT '',\n  PRIMARY KEY (`id`),\n  KEY `k_" + strconv.Itoa(i+1) + "` (`k`)\n)" + engine + " AUTO_INCREMENT=" + strconv.FormatInt(r.TableSize+1, 10),
+				"  `pad` char(60) NOT NULL DEFAULT '',\n  PRIMARY KEY (`id`),\n  KEY `k_" + strconv.Itoa(i+1) + "` (`k`)\n)" + engine + " AUTO_INCREMENT=" + strconv.FormatInt(r.rows()+1, 10),
 			"LOCK TABLES " + name + " WRITE", "/*!40000 ALTER TABLE " + name + " DISABLE KEYS */"}
 		end := []string{"/*!40000 ALTER TABLE " + name + " ENABLE KEYS */", "UNLOCK TABLES"}
 		if !r.Autocommit {
@@ -61,14 +61,18 @@ func (r *Restore) write(seed uint64, give func(dumpStatement) bool) {
 	plain(dumpAfter...)
 }
 
+// dumpRowBytes is a row as text without its two numbers: (,,'119 digits and dashes','59'),
+const dumpRowBytes = 188
+
 // inserts packs a table's rows into statements of at most statement_bytes.
 func (r *Restore) inserts(seed uint64, table int, name string, give func(dumpStatement) bool) bool {
 	random := rand.New(rand.NewPCG(seed, 2<<32|uint64(table)))
-	ids := newDistribution("special", random, 1, r.TableSize, 12, 1, 75, 0.2)
+	ids := newDistribution("special", random, 1, r.rows(), 12, 1, 75, 0.2)
 	head := "INSERT INTO " + name + " VALUES "
 	var text, row []byte
 	var rows int64
-	for id := int64(1); id <= r.TableSize; id++ {
+	for id := range r.rows() {
+		id++
 		row = append(row[:0], '(')
 		row = append(strconv.AppendInt(row, id, 10), ',')
 		row = append(strconv.AppendInt(row, ids.id(), 10), ",'"...)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"platter/guest"
@@ -17,6 +18,7 @@ import (
 type Restore struct {
 	TableSize      int64  `json:"table_size"` // rows of each table of the made dump
 	Tables         int    `json:"tables"`
+	DumpBytes      int64  `json:"dump_bytes"`      // size of the made dump; when given, table_size follows from it
 	StatementBytes int    `json:"statement_bytes"` // longest insert (mysqldump's net-buffer-length)
 	Autocommit     bool   `json:"autocommit"`      // false restores each table in one transaction
 	Engine         string `json:"engine"`
@@ -31,14 +33,14 @@ func init() {
 	})
 }
 
-// restoreRowBytes is a row of the dump as text, at most.
-const restoreRowBytes = 220
-
 // Check implements Workload.
 func (r *Restore) Check(p Place) []error {
 	var errs []error
 	if r.TableSize < 1 || r.Tables < 1 {
 		errs = append(errs, errors.New("table_size and tables are 1 or more"))
+	}
+	if r.DumpBytes != 0 && r.DumpBytes < int64(r.Tables)*1000 {
+		errs = append(errs, fmt.Errorf("dump_bytes %d is 1000 or more for each of %d tables", r.DumpBytes, r.Tables))
 	}
 	if r.StatementBytes < 1024 || r.StatementBytes > 1<<30 {
 		errs = append(errs, fmt.Errorf("statement_bytes %d is 1024 to 1 GiB", r.StatementBytes))
@@ -60,9 +62,19 @@ func (r *Restore) Needs() Needs {
 		n.PacketBytes = 16 << 20 // the dump tool's ceiling
 		return n
 	}
-	n.LargestFileBytes = r.TableSize * oltpRowBytes
+	n.LargestFileBytes = r.rows() * oltpRowBytes
 	n.DiskBytes = int64(r.Tables) * n.LargestFileBytes * 5 / 4
 	return n
+}
+
+// rows is how many rows each table of the made dump has.
+func (r *Restore) rows() int64 {
+	if r.DumpBytes == 0 {
+		return r.TableSize
+	}
+	bytes := r.DumpBytes / int64(max(r.Tables, 1))
+	digits := int64(len(strconv.FormatInt(bytes/dumpRowBytes, 10)))
+	return max(1, bytes/(dumpRowBytes+2*digits))
 }
 
 // Prepare implements Workload; there is nothing to prepare.
@@ -163,7 +175,7 @@ func (r *Restore) send(ctx context.Context, s *Session, source <-chan dumpStatem
 		t.rows += st.rows
 		t.statements++
 		if st.rows > 0 {
-			s.progress(float64(t.rows), float64(r.TableSize*int64(r.Tables)), "rows")
+			s.progress(float64(t.rows), float64(r.rows()*int64(r.Tables)), "rows")
 		}
 	}
 	if err := c.close(); err != nil {
@@ -195,7 +207,7 @@ func (r *Restore) compare(ctx context.Context, s *Session, t restored) error {
 		return nil
 	}
 	for i := range r.Tables {
-		if _, err := s.compareRows(ctx, r.Schema, tableName(i), r.TableSize); err != nil {
+		if _, err := s.compareRows(ctx, r.Schema, tableName(i), r.rows()); err != nil {
 			return err
 		}
 	}

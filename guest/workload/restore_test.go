@@ -2,6 +2,7 @@ package workload
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -50,6 +51,33 @@ func TestDump(t *testing.T) {
 	}
 	if dumpOf(r, 6)[11].text == first[11].text {
 		t.Error("another seed gives the same rows")
+	}
+}
+
+// TestDumpOfASize: a dump made to a size has that size within 1 %, whatever the number of digits and tables.
+func TestDumpOfASize(t *testing.T) {
+	for _, c := range []struct{ bytes, tables int }{{100_000, 1}, {4_000_000, 1}, {25_000_000, 1}, {3_000_000, 7}} {
+		w, err := Decode("restore", json.RawMessage(fmt.Sprintf(`{"dump_bytes":%d,"tables":%d}`, c.bytes, c.tables)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if errs := w.Check(Place{}); errs != nil {
+			t.Fatal(errs)
+		}
+		bytes, rows := 0, int64(0)
+		for _, st := range dumpOf(w.(*Restore), 5) {
+			bytes += len(st.text)
+			rows += st.rows
+		}
+		if off := float64(bytes)/float64(c.bytes) - 1; off < -0.01 || off > 0.01+2000*float64(c.tables)/float64(c.bytes) {
+			t.Errorf("asked %d bytes in %d tables, made %d", c.bytes, c.tables, bytes)
+		}
+		if want := w.(*Restore).rows() * int64(c.tables); rows != want {
+			t.Errorf("%d rows, the workload expects %d", rows, want)
+		}
+	}
+	if w, err := Decode("restore", json.RawMessage(`{"dump_bytes":5000,"tables":7}`)); err != nil || len(w.Check(Place{})) != 1 {
+		t.Errorf("715 bytes a table are accepted: %v", err)
 	}
 }
 

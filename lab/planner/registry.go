@@ -13,6 +13,7 @@ import (
 	"platter/images"
 	"platter/lab"
 	"platter/results"
+	"platter/results/published"
 )
 
 // The catalogue's names of the images a storage boots from.
@@ -122,6 +123,22 @@ func (Registry) Metric(name string) error {
 		names = append(names, m.Name)
 	}
 	return unknown("metric", name, names)
+}
+
+// Score returns an error when the write-up that a study replays printed no score of this name.
+func (Registry) Score(study, name string) error {
+	replayed, ok := published.Lookup(study)
+	if !ok {
+		return fmt.Errorf("study %s replays no published study, so it has no scores; name a metric", study)
+	}
+	var names []string
+	for _, s := range replayed.Scores {
+		names = append(names, s.ID)
+	}
+	if slices.Contains(names, name) {
+		return nil
+	}
+	return unknown("score", name, names)
 }
 
 // flavour is the product an image of the catalogue is named after: mariadb-11.8 holds mariadb. It only serves to refuse
