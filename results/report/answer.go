@@ -80,7 +80,7 @@ func findings(m *Model) []finding {
 		}
 		for _, row := range t.Rows {
 			for _, e := range row.Entries {
-				if e.Comparison != nil {
+				if c := e.Comparison; c != nil && c.NBase+c.NOther > 0 { // what neither side measured is no finding
 					all = append(all, finding{t, row.Row, e})
 				}
 			}

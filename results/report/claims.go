@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -56,12 +57,15 @@ type claim struct {
 	Source string            `json:"source"`
 }
 
-// claims judges every claim of the plans.
+// claims judges every claim of the plans, once: several runs of a study make the same claims.
 func (b *builder) claims() []ClaimResult {
 	var out []ClaimResult
+	var judged []claim
 	for _, p := range b.plans {
 		for _, c := range p.Claims {
-			out = append(out, b.judge(c))
+			if !slices.ContainsFunc(judged, func(o claim) bool { return reflect.DeepEqual(o, c) }) {
+				judged, out = append(judged, c), append(out, b.judge(c))
+			}
 		}
 	}
 	return out

@@ -96,3 +96,26 @@ func TestClaimOverStrata(t *testing.T) {
 		}
 	}
 }
+
+// TestClaimsOfTwoRuns: two runs of a study make each claim once, judged run by run.
+func TestClaimsOfTwoRuns(t *testing.T) {
+	a := studyOf(map[string][]float64{"a": six(8), "b": six(10)}, "a", "b")
+	b := studyOf(map[string][]float64{"a": six(8), "b": six(10)}, "a", "b")
+	b.id = "20260201T021500Z-ext4-vs-xfs-7f3a9c"
+	for i := range b.results {
+		b.results[i].RunID = b.id
+	}
+	for _, f := range []*memory{a, b} {
+		f.plan["claims"] = []claim{{ID: "c", Text: "a is faster", Metric: "run_seconds", Factor: "storage", Order: []string{"a", "b"}},
+			{ID: "d", Text: "b is faster", Metric: "run_seconds", Factor: "storage", Order: []string{"b", "a"}}}
+	}
+	claims := build(t, Options{}, a, b).Claims
+	if len(claims) != 2 || claims[0].Direction != Reproduced || claims[1].Direction != Reversed {
+		t.Fatalf("claims %+v, want each once", claims)
+	}
+	for _, id := range []string{a.id, b.id} {
+		if !strings.Contains(claims[0].Reason, id) {
+			t.Errorf("reason %q does not tell of run %s", claims[0].Reason, id)
+		}
+	}
+}

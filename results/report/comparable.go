@@ -10,11 +10,18 @@ import (
 	"platter/results/stats"
 )
 
-// cellFacts holds the critical facts of each cell's valid trials: place → fact → values.
-type cellFacts map[[2]string]map[string]map[string]bool
+// cellFacts holds the critical facts of each cell's valid trials: place → fact.
+type cellFacts map[[2]string]map[string]*cellFact
 
-// gatherFacts fills cellFacts, leaving out what the column factors were declared to change: within a row only the
-// columns are compared.
+// cellFact is one critical fact of a cell.
+type cellFact struct {
+	values map[string]bool
+	asked  map[string]bool
+	free   bool // the factor of the columns was declared to change it
+}
+
+// gatherFacts fills cellFacts. Within a row only the columns are compared, so what their factors may change is free:
+// wholly where nobody could ask for it, else as far as something else was asked for.
 func gatherFacts(trials []*trial, columns []string) cellFacts {
 	cells := cellFacts{}
 	for _, t := range trials {
@@ -23,16 +30,19 @@ func gatherFacts(trials []*trial, columns []string) cellFacts {
 		}
 		place := [2]string{t.row, t.column}
 		if cells[place] == nil {
-			cells[place] = map[string]map[string]bool{}
+			cells[place] = map[string]*cellFact{}
 		}
 		for _, f := range t.facts {
-			if !f.critical || slices.ContainsFunc(f.owners, func(o string) bool { return slices.Contains(columns, o) }) {
+			free := slices.ContainsFunc(f.owners, func(o string) bool { return slices.Contains(columns, o) })
+			if !f.critical || free && f.asked == "" {
 				continue
 			}
-			if cells[place][f.name] == nil {
-				cells[place][f.name] = map[string]bool{}
+			known := cells[place][f.name]
+			if known == nil {
+				known = &cellFact{values: map[string]bool{}, asked: map[string]bool{}, free: free}
+				cells[place][f.name] = known
 			}
-			cells[place][f.name][f.value] = true
+			known.values[f.value], known.asked[f.asked] = true, true
 		}
 	}
 	return cells
@@ -43,10 +53,13 @@ func (c cellFacts) why(a, b [2]string) string {
 	var reasons []string
 	for _, name := range slices.Sorted(maps.Keys(c[a])) {
 		left, right := c[a][name], c[b][name]
-		if len(right) == 0 || len(left) == 1 && maps.Equal(left, right) {
+		if right == nil || len(left.values) == 1 && maps.Equal(left.values, right.values) {
 			continue // a side without trials, or without that disk, is another matter
 		}
-		reasons = append(reasons, fmt.Sprintf("%s differs: %s against %s", name, join(sorted(right)), join(sorted(left))))
+		if left.free && !maps.Equal(left.asked, right.asked) {
+			continue // as declared
+		}
+		reasons = append(reasons, fmt.Sprintf("%s differs: %s against %s", name, join(sorted(right.values)), join(sorted(left.values))))
 	}
 	return strings.Join(reasons, "; ")
 }

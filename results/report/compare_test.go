@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,6 +142,47 @@ func TestDeclaredFactorMayChangeCriticalFacts(t *testing.T) {
 	}
 	if c := build(t, Options{}, f).Tables[0].Rows[0].Entries[1].Comparison; c.Verdict != stats.Improved {
 		t.Errorf("%s (%s): storage is the declared factor", c.Verdict, c.Reason)
+	}
+}
+
+// TestAskedCacheIsDeclared: where storage varies, a cache mode that was asked for is declared; one that came out otherwise
+// although the same was asked for is neither declared nor comparable.
+func TestAskedCacheIsDeclared(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		asked    string // of xfs; ext4 asks for auto and gets none
+		declared bool
+	}{{"asked", "writeback", true}, {"fallen back", "auto", false}} {
+		f := tenTrials()
+		for i := range f.results {
+			d := &f.results[i].Disks[0]
+			d.CacheAsked = "auto"
+			if f.results[i].Factors["storage"] == "xfs" {
+				d.CacheAsked, d.CacheEffective = c.asked, "writeback"
+			}
+		}
+		m := build(t, Options{}, f)
+		i := slices.IndexFunc(m.Differs, func(d Difference) bool { return d.Name == "disk data cache" })
+		if i < 0 || m.Differs[i].Declared != c.declared {
+			t.Errorf("%s: differences %+v, want the cache with declared %v", c.name, m.Differs, c.declared)
+		}
+		if v := m.Tables[0].Rows[0].Entries[1].Comparison.Verdict; (v == stats.NotComparable) == c.declared {
+			t.Errorf("%s: verdict %s", c.name, v)
+		}
+	}
+}
+
+// TestRunsDoNotDeclare: two runs of a study that varies storage differ in the cache mode of the same level. Storage does
+// not explain that.
+func TestRunsDoNotDeclare(t *testing.T) {
+	a, b := tenTrials(), tenTrials()
+	b.id = "20260201T021500Z-ext4-vs-xfs-7f3a9c"
+	for i := range b.results {
+		b.results[i].RunID, b.results[i].Disks[0].CacheEffective = b.id, "unsafe"
+	}
+	m := build(t, Options{Columns: []string{RunFactor}}, a, b)
+	if d := m.Differing(); len(d) != 1 || d[0].Name != "disk data cache" {
+		t.Errorf("undeclared differences %+v, want the cache mode", d)
 	}
 }
 

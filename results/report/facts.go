@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -17,6 +16,9 @@ type fact struct {
 	value string
 	// owners are the factors that may change it: when one of them varies, a difference here is a declared one.
 	owners []string
+	// asked is what the study wanted, for facts that may come out otherwise: a factor declares what it asks for, never
+	// what became of it.
+	asked string
 	// critical facts change numbers so much that cells which differ in them are not compared, unless it was declared.
 	critical bool
 }
@@ -66,6 +68,9 @@ func factsOf(r results.Result) []fact {
 	for _, d := range r.Disks {
 		add(ownStorage, "disk "+d.Name+" size", size(d.SizeBytes))
 		add(ownStorage, "disk "+d.Name+" cache", d.CacheEffective)
+		if n := len(facts) - 1; d.CacheEffective != "" {
+			facts[n].asked = oneLine(d.CacheAsked)
+		}
 		add(ownStorage, "disk "+d.Name, describeDisk(d))
 	}
 	if s := r.Storage; s != nil {
@@ -129,75 +134,6 @@ func isCritical(name string) bool {
 		return true
 	}
 	return strings.HasPrefix(name, "disk ") && (strings.HasSuffix(name, " size") || strings.HasSuffix(name, " cache"))
-}
-
-// compareFacts splits facts into those that all trials share and those that differ. Only valid trials are asked: the
-// facts of a trial without numbers explain no number.
-func compareFacts(trials []*trial, varying []Factor, place func(*trial) string) (held []Fact, differs []Difference) {
-	type seen struct {
-		owners []string
-		values map[string]*ValueCount
-		trials int
-	}
-	byName := map[string]*seen{}
-	var order []string
-	valid := 0
-	for _, t := range trials {
-		if t.status != results.StatusOK {
-			continue
-		}
-		valid++
-		for _, f := range t.facts {
-			s := byName[f.name]
-			if s == nil {
-				s = &seen{owners: f.owners, values: map[string]*ValueCount{}}
-				byName[f.name] = s
-				order = append(order, f.name)
-			}
-			v := s.values[f.value]
-			if v == nil {
-				v = &ValueCount{Value: f.value}
-				s.values[f.value] = v
-			}
-			v.Trials++
-			s.trials++
-			if cell := place(t); !slices.Contains(v.Cells, cell) {
-				v.Cells = append(v.Cells, cell)
-			}
-		}
-	}
-	for _, name := range order {
-		s := byName[name]
-		if len(s.values) == 1 && s.trials == valid {
-			held = append(held, Fact{name, slices.Collect(maps.Keys(s.values))[0]})
-			continue
-		}
-		d := Difference{Name: name, Declared: declared(s.owners, varying)}
-		for _, value := range slices.Sorted(maps.Keys(s.values)) {
-			d.Values = append(d.Values, *s.values[value])
-		}
-		differs = append(differs, d)
-	}
-	slices.SortStableFunc(differs, func(a, b Difference) int {
-		switch {
-		case a.Declared == b.Declared:
-			return 0
-		case b.Declared:
-			return -1
-		default:
-			return 1
-		}
-	})
-	return held, differs
-}
-
-func declared(owners []string, varying []Factor) bool {
-	for _, f := range varying {
-		if slices.Contains(owners, f.Name) {
-			return true
-		}
-	}
-	return false
 }
 
 // titles gathers what the title must say.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"platter/results"
@@ -39,6 +40,7 @@ func TestGate(t *testing.T) {
 		}, GateRegressed},
 		{"a broken file", func(f *memory) { f.problems = []error{errors.New("x: broken")} }, GateIncomplete},
 		{"a missing trial", func(f *memory) { f.results = f.results[1:] }, GateIncomplete},
+		{"a metric that neither side has in one cell", func(f *memory) {}, GatePassed},
 		{"nothing in common", func(f *memory) {
 			for i := range f.results {
 				f.results[i].Metrics = []results.Metric{{Name: "load_seconds", Value: f.results[i].WallSeconds}}
@@ -51,12 +53,26 @@ func TestGate(t *testing.T) {
 			other.results[i].RunID = other.id
 		}
 		c.spoil(other)
+		if strings.HasPrefix(c.name, "a metric that neither") {
+			for _, f := range []*memory{base, other} {
+				loadOf(f, "ext4")
+			}
+		}
 		m := build(t, Options{}, base, other)
 		if got, reason := m.Gate(); got != c.want || reason == "" {
 			t.Errorf("%s: %s (%s), want %s", c.name, got, reason, c.want)
 		}
 		if suspects := len(m.Suspects()); c.want == GateRegressed && suspects == 0 || c.want == GatePassed && suspects > 0 {
 			t.Errorf("%s: %d suspects to confirm", c.name, suspects)
+		}
+	}
+}
+
+// loadOf gives one level a second main metric.
+func loadOf(f *memory, level string) {
+	for i := range f.results {
+		if r := &f.results[i]; r.Factors["storage"] == level {
+			r.Metrics = append(r.Metrics, results.Metric{Name: "load_seconds", Step: "prepare", Value: r.WallSeconds})
 		}
 	}
 }
