@@ -64,7 +64,7 @@ func diskFacts(d lab.Disk, effective hypervisor.CacheMode, v hypervisor.Volume) 
 
 // spec turns the trial into a machine: the shared read-only images first, then its own data disks.
 func (t *trial) spec(keys remote.Keys, token string, data []domain.Disk) domain.Spec {
-	root, server := t.staged[t.Root], t.staged[t.Server]
+	root := t.staged[t.Root]
 	disks := []domain.Disk{domain.ImageDisk(images.RootSerial, root.root)}
 	var addons []string
 	for _, name := range t.Addons {
@@ -72,7 +72,9 @@ func (t *trial) spec(keys remote.Keys, token string, data []domain.Disk) domain.
 		addons = append(addons, serial)
 		disks = append(disks, domain.ImageDisk(serial, t.staged[name].root))
 	}
-	disks = append(disks, domain.ImageDisk(lab.ServerSerial, server.root))
+	if t.Server != "" {
+		disks = append(disks, domain.ImageDisk(lab.ServerSerial, t.staged[t.Server].root))
+	}
 	return domain.Spec{
 		Name:        fmt.Sprintf("platter-%s-%03d-%d", t.short, t.Index, t.attempt),
 		CPUs:        t.Machine.CPUs,

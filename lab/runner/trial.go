@@ -61,7 +61,15 @@ func (t *trial) steps(ctx context.Context, undo *cleanup) error {
 		return err
 	}
 	t.phase("upload")
-	if err := t.upload(ctx, session); err != nil {
+	if err := t.uploadGuest(ctx, session); err != nil {
+		return err
+	}
+	return t.work(ctx, machine, session)
+}
+
+// work carries out the job in a machine that has the guest binary.
+func (t *trial) work(ctx context.Context, machine Machine, session *remote.Session) error {
+	if err := t.startJob(ctx, session); err != nil {
 		return err
 	}
 	before, _ := machine.BlockStats(ctx)
@@ -70,8 +78,8 @@ func (t *trial) steps(ctx context.Context, undo *cleanup) error {
 	return errors.Join(followErr, t.bringHome(ctx, session))
 }
 
-// upload puts the guest binary and the job into the guest and proves that the binary runs there.
-func (t *trial) upload(ctx context.Context, session *remote.Session) error {
+// uploadGuest puts the guest binary into the guest and proves that it runs there.
+func (t *trial) uploadGuest(ctx context.Context, session *remote.Session) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(float64(uploadTimeout)*t.scale()))
 	defer cancel()
 	client, err := session.Client(ctx)
@@ -86,6 +94,36 @@ func (t *trial) upload(ctx context.Context, session *remote.Session) error {
 	if err := client.Upload(ctx, guestBinaryPath, t.guest.size, 0o755, binary); err != nil {
 		return &lab.InfraError{What: "upload the guest binary", Err: err}
 	}
+	if _, err := client.Probe(ctx, guestBinaryPath, "version"); err != nil {
+		return &lab.InfraError{What: "run the guest binary", Err: err}
+	}
+	return nil
+}
+
+// startJob uploads the job and starts it.
+func (t *trial) startJob(ctx context.Context, session *remote.Session) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(float64(uploadTimeout)*t.scale()))
+	defer cancel()
+	client, err := session.Client(ctx)
+	if err != nil {
+		return &lab.InfraError{What: "reach the guest", Err: err}
+	}
+	document, err := guest.EncodeJob(t.completeJob())
+	if err != nil {
+		return &lab.InfraError{What: "write the job", Err: err}
+	}
+	t.keep("effective/job.json", document)
+	if err := client.Upload(ctx, guestJobPath, int64(len(document)), 0o600, bytes.NewReader(document)); err != nil {
+		return &lab.InfraError{What: "upload the job", Err: err}
+	}
+	if err := client.Run(ctx, []string{guestBinaryPath, "run", "--job", guestJobPath, "--dir", guestDir, "--detach"}, nil, nil, nil); err != nil {
+		return &lab.InfraError{What: "start the job", Err: err}
+	}
+	return nil
+}
+
+// completeJob adds to the plan's job what is known only when it runs.
+func (t *trial) completeJob() guest.Job {
 	job := t.Job
 	job.Build = lab.Version()
 	job.Disks = slices.Clone(job.Disks)
@@ -95,21 +133,7 @@ func (t *trial) upload(ctx context.Context, session *remote.Session) error {
 	if job.Server.StartLimitSeconds == 0 {
 		job.Server.StartLimitSeconds = serverStartLimit.Seconds() * t.scale()
 	}
-	document, err := guest.EncodeJob(job)
-	if err != nil {
-		return &lab.InfraError{What: "write the job", Err: err}
-	}
-	t.keep("effective/job.json", document)
-	if err := client.Upload(ctx, guestJobPath, int64(len(document)), 0o600, bytes.NewReader(document)); err != nil {
-		return &lab.InfraError{What: "upload the job", Err: err}
-	}
-	if _, err := client.Probe(ctx, guestBinaryPath, "version"); err != nil {
-		return &lab.InfraError{What: "run the guest binary", Err: err}
-	}
-	if err := client.Run(ctx, []string{guestBinaryPath, "run", "--job", guestJobPath, "--dir", guestDir, "--detach"}, nil, nil, nil); err != nil {
-		return &lab.InfraError{What: "start the job", Err: err}
-	}
-	return nil
+	return job
 }
 
 // cacheOf is the cache mode in force below a disk.
