@@ -4,125 +4,126 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
-	"syscall"
-	"unsafe"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// socket is a unix socket whose reads go through a buffer and whose system calls the scheduler is not told of.
+// socket is a unix socket in blocking mode whose reads go through a buffer: an answer costs one system call, and its
+// arrival wakes the thread of the client that waits for it, as in a client written in C.
 //
-// Note: a statement is one small write and one small read of a socket that never blocks in them (the runtime's poller does
-// the waiting). Telling the scheduler of each as a call that may block wakes its monitor thread, which then polls every
-// 20 µs: a quarter of a load generator's CPU time, taken from the server it measures. Blocking reads on threads of their own
-// were tried: they cost more than the poller as soon as there are more clients than CPUs.
+// Note: the runtime's poller needs three calls an answer (read in vain, wait, read) and one thread to hand out the answers
+// of all clients. On busy processors that one thread gets the share of one where a C client's threads get one each: it lost
+// up to a third of the throughput. Blocking calls want a processor of the runtime for every client (GOMAXPROCS), which
+// guest/workload sees to while it measures.
 type socket struct {
-	net.Conn
-	raw     syscall.RawConn
+	file    *os.File // blocking, unknown to the poller; counts its users, so a close never hits a descriptor in use
+	address string
 	release func() bool
+	ended   atomic.Bool
 
 	buffer     [socketBuffer]byte
 	start, end int // unread part of buffer
-
-	read, write transfer
 }
 
 // socketBuffer takes the answer of a hundred-row range in one read; the server sends up to 16 KiB at once.
 const socketBuffer = 32 << 10
 
-// transfer is one system call on a part of p; its function is made once a connection, for a closure a call is an allocation.
-type transfer struct {
-	p     []byte
-	n     int
-	errno syscall.Errno
-	call  func(fd uintptr) bool
-}
-
 // dialSocket connects to a unix socket. The connection ends when the context does, in the middle of a statement too.
 func dialSocket(ctx context.Context, address string) (net.Conn, error) {
-	var d net.Dialer
-	c, err := d.DialContext(ctx, "unix", address)
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	raw, err := c.(*net.UnixConn).SyscallConn()
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		c.Close()
 		return nil, fmt.Errorf("dial %s: %w", address, err)
 	}
-	s := &socket{Conn: c, raw: raw}
-	s.read.call = s.read.caller(syscall.SYS_READ)
-	s.write.call = s.write.caller(syscall.SYS_WRITE)
-	s.release = context.AfterFunc(ctx, func() { c.Close() })
+	if err := connectFD(fd, address); err != nil {
+		unix.Close(fd)
+		return nil, fmt.Errorf("dial %s: %w", address, err)
+	}
+	s := &socket{file: os.NewFile(uintptr(fd), address), address: address}
+	s.release = context.AfterFunc(ctx, s.hangUp)
 	return s, nil
 }
 
-// caller returns the function the poller calls until it returns true: false waits for the socket to be ready.
-func (t *transfer) caller(trap uintptr) func(fd uintptr) bool {
-	return func(fd uintptr) bool {
-		for {
-			n, _, errno := syscall.RawSyscall(trap, fd, uintptr(unsafe.Pointer(unsafe.SliceData(t.p))), uintptr(len(t.p)))
-			t.n, t.errno = int(n), errno
-			switch errno {
-			case syscall.EINTR:
-			case syscall.EAGAIN:
-				return false
-			default:
-				return true
-			}
+// connectFD waits at most connectLimit for a server whose queue of connections is full.
+func connectFD(fd int, address string) error {
+	limit := unix.NsecToTimeval(connectLimit.Nanoseconds())
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &limit); err != nil {
+		return err
+	}
+	for {
+		switch err := unix.Connect(fd, &unix.SockaddrUnix{Name: address}); {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return err
+		default:
+			return unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &unix.Timeval{})
 		}
+	}
+}
+
+// hangUp ends a read or write another goroutine waits in.
+func (s *socket) hangUp() {
+	s.ended.Store(true)
+	if raw, err := s.file.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) }) // the peer may be gone
 	}
 }
 
 // Read reads what has arrived, waiting for the first byte.
 func (s *socket) Read(p []byte) (int, error) {
 	if s.start == s.end {
-		if err := s.fill(); err != nil {
-			return 0, err
+		n, err := s.file.Read(s.buffer[:])
+		if err != nil {
+			return 0, s.why(err)
 		}
+		s.start, s.end = 0, n
 	}
 	n := copy(p, s.buffer[s.start:s.end])
 	s.start += n
 	return n, nil
 }
 
-func (s *socket) fill() error {
-	s.read.p = s.buffer[:]
-	if err := s.raw.Read(s.read.call); err != nil {
-		return err
-	}
-	switch {
-	case s.read.errno != 0:
-		return os.NewSyscallError("read", s.read.errno)
-	case s.read.n == 0:
-		return io.EOF
-	}
-	s.start, s.end = 0, s.read.n
-	return nil
+// Write writes all of p.
+func (s *socket) Write(p []byte) (int, error) {
+	n, err := s.file.Write(p)
+	return n, s.why(err)
 }
 
-// Write writes all of p.
-func (s *socket) Write(p []byte) (written int, err error) {
-	defer func() { s.write.p = nil }() // the driver's buffer is not ours to keep
-	for written < len(p) {
-		s.write.p = p[written:]
-		if err := s.raw.Write(s.write.call); err != nil {
-			return written, err
-		}
-		if s.write.errno != 0 {
-			return written, os.NewSyscallError("write", s.write.errno)
-		}
-		written += s.write.n
+// why is the error, or that this end was hung up, which shows as an end of file or a broken pipe.
+func (s *socket) why(err error) error {
+	if err != nil && s.ended.Load() {
+		return net.ErrClosed
 	}
-	return written, nil
+	return err
 }
 
 // Close ends the connection and lets the context go.
 func (s *socket) Close() error {
 	s.release()
-	if err := s.Conn.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+	s.hangUp()
+	if err := s.file.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 		return err
 	}
 	return nil
 }
+
+// LocalAddr and RemoteAddr are both the socket's path.
+func (s *socket) LocalAddr() net.Addr { return s.RemoteAddr() }
+
+// RemoteAddr is the socket's path.
+func (s *socket) RemoteAddr() net.Addr { return &net.UnixAddr{Net: "unix", Name: s.address} }
+
+// SetDeadline is not offered: a connection ends with its context.
+func (s *socket) SetDeadline(time.Time) error { return os.ErrNoDeadline }
+
+// SetReadDeadline is not offered.
+func (s *socket) SetReadDeadline(time.Time) error { return os.ErrNoDeadline }
+
+// SetWriteDeadline is not offered.
+func (s *socket) SetWriteDeadline(time.Time) error { return os.ErrNoDeadline }

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -14,8 +16,9 @@ import (
 // conn is one client's connection. It talks to the driver below database/sql: a pool's locks, its value conversions and
 // its round trips would be measured along with the server. It is not safe for concurrent use.
 type conn struct {
-	raw  driver.Conn
-	exec driver.ExecerContext
+	raw     driver.Conn
+	exec    driver.ExecerContext
+	yielded time.Time
 }
 
 func (s *Session) connect(ctx context.Context, schema string) (*conn, error) {
@@ -28,7 +31,20 @@ func (s *Session) connect(ctx context.Context, schema string) (*conn, error) {
 		raw.Close()
 		return nil, errors.New("the driver cannot run plain statements")
 	}
-	return &conn{raw, exec}, nil
+	return &conn{raw: raw, exec: exec}, nil
+}
+
+// yieldEvery is half of the time after which the runtime thinks of a goroutine as running for too long.
+const yieldEvery = 5 * time.Millisecond
+
+// yield lets the runtime see that a client which does nothing but wait for its server is not stuck. Without it the
+// runtime's monitor takes the client's processor away in every other call, and polls every 20 µs to do so: a third of the
+// client's CPU time.
+func (c *conn) yield() {
+	if now := time.Now(); now.Sub(c.yielded) >= yieldEvery {
+		c.yielded = now
+		runtime.Gosched()
+	}
 }
 
 func (c *conn) close() error { return c.raw.Close() }
@@ -38,6 +54,7 @@ func (c *conn) close() error { return c.raw.Close() }
 // The driver reads the rows of an Exec without decoding them, which costs the client least. The context of a connection
 // is the one it was made with, so none is passed here.
 func (c *conn) run(statement string) (affected int64, err error) {
+	c.yield()
 	r, err := c.exec.ExecContext(context.Background(), statement, nil)
 	if err != nil {
 		return 0, err

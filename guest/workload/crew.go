@@ -111,7 +111,7 @@ func (s *Session) runLoad(ctx context.Context, l loop, newClient func(i int) cli
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c := newCrew(l, newClient)
-	defer fewProcessors()()
+	defer processorFor(l.clients)()
 	defer c.close()
 	if err := c.open(ctx); err != nil {
 		return outcome{}, s.explain(caller, err)

@@ -152,7 +152,7 @@ func (b *Insert) Run(ctx context.Context, s *Session) error {
 	if err := b.makeTables(ctx, s); err != nil {
 		return err
 	}
-	defer fewProcessors()()
+	defer processorFor(b.Needs().Connections)()
 	ctx, stop := s.watched(ctx)
 	defer stop()
 	state := newInsertState(b, s)

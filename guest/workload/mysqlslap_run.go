@@ -200,7 +200,7 @@ func (c *slapCell) readKeys(setup *conn) error {
 func (c *slapCell) timed(ctx context.Context, iteration int) (slapRun, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer fewProcessors()()
+	defer processorFor(c.clients)()
 	clients := make([]*slapClient, c.clients)
 	release := make(chan struct{})
 	var ready, done sync.WaitGroup

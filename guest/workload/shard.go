@@ -18,7 +18,7 @@ type shard struct {
 
 // newShards makes one shard for each pair of clients and CPUs, at least one.
 func newShards(clients int, open bool) []*shard {
-	n := max(1, min(clients, 2*runtime.GOMAXPROCS(0)))
+	n := max(1, min(clients, 2*runtime.NumCPU()))
 	shards := make([]*shard, n)
 	for i := range shards {
 		shards[i] = &shard{service: newLatency()}

@@ -66,6 +66,7 @@ func (c *conn) execute(st *statement) (affected int64, err error) {
 		}
 		return c.run(st.literal())
 	}
+	c.yield()
 	if st.rows {
 		rows, err := st.prepared.Query(st.args) //nolint:staticcheck // see the note
 		if err != nil {
