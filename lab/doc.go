@@ -22,6 +22,7 @@
 //	lab/domain         pure: a machine → libvirt domain XML
 //	lab/hypervisor     the only importer of go-libvirt: connection, machines, volumes, leftovers
 //	lab/remote         the only importer of x/crypto/ssh and pkg/sftp: dial, wait until ready, upload, run, follow, fetch
+//	lab/blockdev       disks of a host: what each is, who uses it, claims, and holding one while a machine has it
 //	lab/runner         carries out a Plan; declares the interfaces it needs
 //	images             Recipe, Image, Manifest and the catalogue, one row an image
 //	images/build       Debian packages → read-only root filesystem, kernel, initramfs
