@@ -41,10 +41,11 @@ var importRules = []struct {
 
 // siblings are the verbs that may import verbs of their own folder.
 var siblings = map[string]string{
-	"platter/lab/runner":     "assembles its folder",
-	"platter/guest/agent":    "assembles its folder",
-	"platter/results/report": "prints what results/stats computes from results/store",
-	"platter/images/cache":   "runs images/build under its lock",
+	"platter/lab/runner":      "assembles its folder",
+	"platter/guest/agent":     "assembles its folder",
+	"platter/results/report":  "prints what results/stats computes from results/store",
+	"platter/results/archive": "packs and takes apart what results/store reads and writes",
+	"platter/images/cache":    "runs images/build under its lock",
 }
 
 // TestImports holds the architecture's walls: which package may depend on which.

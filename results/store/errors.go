@@ -51,6 +51,7 @@ const (
 	Missing    ProblemKind = "missing"    // named in SHA256SUMS and not there
 	Unlisted   ProblemKind = "unlisted"   // there and not named in SHA256SUMS
 	Changed    ProblemKind = "changed"    // another digest than in SHA256SUMS
+	Refused    ProblemKind = "refused"    // a packed file holds what no packed file of ours holds
 )
 
 // Problem is one file that could not be used, or not be trusted. Readers that skip it must show it.

@@ -30,19 +30,29 @@ func (r *Run) writeSums() error {
 
 // walk visits every file that SHA256SUMS covers, in order, by its name with slashes.
 func (r *Run) walk(visit func(name string) error) error {
+	return r.Files(func(name string, _ fs.DirEntry) error {
+		if name == SumsFile {
+			return nil
+		}
+		return visit(name)
+	})
+}
+
+// Files visits every file that belongs to the run, in order, by its name with slashes: what SHA256SUMS covers and that
+// file itself, not what can be made again. Entries that are not plain files are visited too, for the caller to refuse.
+func (r *Run) Files(visit func(name string, entry fs.DirEntry) error) error {
 	return filepath.WalkDir(r.path, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
+		if err != nil || entry.IsDir() {
 			return err
 		}
 		relative, err := filepath.Rel(r.path, path)
 		if err != nil {
 			return err
 		}
-		name := filepath.ToSlash(relative)
-		if entry.IsDir() || name == SumsFile || isRegenerable(name) {
-			return nil
+		if name := filepath.ToSlash(relative); !isRegenerable(name) {
+			return visit(name, entry)
 		}
-		return visit(name)
+		return nil
 	})
 }
 
