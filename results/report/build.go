@@ -54,13 +54,13 @@ func Build(folders []Folder, o Options) (*Model, error) {
 	if err := b.layOut(o); err != nil {
 		return nil, err
 	}
+	b.readSamples(folders)
 	m, err := b.model(o)
 	if err != nil {
 		return nil, err
 	}
 	m.Latency = b.latencies()
-	m.Problems = b.problems
-	b.readSamples(folders, m)
+	m.Problems, m.Series, m.Kernel = b.problems, b.sampled.series, b.sampled.kernel
 	return m, nil
 }
 
@@ -75,6 +75,7 @@ type builder struct {
 	colSet  []string
 	notes   *notes
 	facts   cellFacts
+	sampled sampled
 	anyway  bool
 }
 

@@ -47,7 +47,8 @@ type trial struct {
 	overhead *float64
 	guest    *float64
 	wall     *float64
-	retried  int // earlier attempts
+	retried  int             // earlier attempts
+	steady   map[string]bool // by measured step; absent where nobody knows
 
 	histograms   []*hdrhistogram.Histogram
 	histogramsOf []results.Histogram // beside histograms, without the encoded form

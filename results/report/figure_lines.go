@@ -16,18 +16,19 @@ const (
 	plotLeft   = 74.0
 )
 
-// timelines draws the rate over time, one figure a row of cells and one line a trial.
+// timelines draws the rate over time, one figure a row of cells and step, and one line a trial.
 func (m *Model) timelines() []Figure {
 	var figures []Figure
-	for _, row := range rowsOf(m.Series, func(s Series) string { return s.Row }) {
-		var lines []Series
-		for _, s := range m.Series {
-			if s.Row == row {
-				lines = append(lines, s)
-			}
+	name := func(s Series) string {
+		if s.Row == "" {
+			return s.Name + ", step " + s.Step
 		}
-		title := strings.Trim(lines[0].Name+" over time, "+row, ", ")
-		figures = append(figures, Figure{ID: figureID("time", row), Title: title, Drawing: m.drawTimeline(title, lines),
+		return s.Name + ", step " + s.Step + ", " + s.Row
+	}
+	for _, what := range rowsOf(m.Series, name) {
+		lines := slices.DeleteFunc(slices.Clone(m.Series), func(s Series) bool { return name(s) != what })
+		title := what + " over time"
+		figures = append(figures, Figure{ID: figureID("time", what), Title: title, Drawing: m.drawTimeline(title, lines),
 			Caption: "One line a trial, one value a second; long trials are thinned so that the lowest and the highest of each part stay. Warm-up is shaded."})
 	}
 	return figures[:min(len(figures), maxFigures)]

@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"image/png"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -124,8 +125,8 @@ func TestHostileSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := samples.rates["transactions_per_second"]; r != nil && (len(r.values) > 2 || r.values[0] != 7) {
-		t.Errorf("values %v", r.values)
+	if len(samples.steps) != 1 || !slices.Equal(samples.steps[0].rates["transactions_per_second"].values, []float64{7, 8}) {
+		t.Errorf("steps %+v, want one with 7 and 8", samples.steps)
 	}
 	if _, err := parseSamples(io.MultiReader(strings.NewReader("seconds,"), brokenReader{})); !errors.Is(err, errBroken) {
 		t.Errorf("a broken file: %v", err)
