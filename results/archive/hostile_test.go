@@ -62,7 +62,7 @@ var hostile = []struct {
 	{"zeros without end", func(f *forger) { f.tail = make([]byte, 8<<20) }, nil, "follows the end"},
 	{"too many files", many(300), func(l *Limits) { l.Files = 100 }, "more than 100 files"},
 	{"too many bytes", add(plain("bag/data/big", strings.Repeat("x", 1<<20))), func(l *Limits) { l.Bytes = 1 << 19 }, "bytes unpacked"},
-	{"a bomb", add(plain("bag/data/zeros", strings.Repeat("\x00", 64<<20))), func(l *Limits) { l.RatioFrom = 1 << 20 }, "a bomb"},
+	{"a bomb", add(plain("bag/data/zeros", strings.Repeat("\x00", 16<<20))), func(l *Limits) { l.RatioFrom = 1 << 20 }, "a bomb"},
 	{"a manifest without end", many(3000), func(l *Limits) { l.ManifestBytes = 10 << 10 }, "too_large"},
 	{"no run", func(f *forger) { f.members = []member{plain("bag/data/"+runName+"/x", "x")} }, nil, "not a run folder"},
 	{"a run of another name", func(f *forger) {
