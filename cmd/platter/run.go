@@ -75,10 +75,14 @@ func setUp(c *cli.Context, plan lab.Plan) (b bench, err error) {
 	if b.catalogue, err = openImages(c); err != nil {
 		return b, err
 	}
+	b.catalogue.plan = plan
 	if b.host, err = openHost(c.Context, c); err != nil {
 		return b, err
 	}
-	if err = b.check(c, plan); err != nil {
+	if err = b.check(c, plan); err == nil {
+		err = b.catalogue.ensureTarballs(c)
+	}
+	if err != nil {
 		return b, errors.Join(err, b.host.Close())
 	}
 	return b, nil
@@ -127,7 +131,7 @@ func carryOut(c *cli.Context, plan lab.Plan, run *store.Run, b bench, show displ
 	}
 	summary, err := runner.Run(c.Context, runner.Config{
 		Plan: plan, Store: run, Host: runner.NewHost(b.host), Images: b.catalogue,
-		GuestBinary: runner.FindGuestBinary, Events: show.event, Log: logger(c), Tag: tag,
+		GuestBinary: runner.FindGuestBinary, Events: show.event, Log: logger(c), Tag: tag, Left: leftOf(c.Context),
 	})
 	status, reason := ending(c, err, summary)
 	show.end(run, status, reason)

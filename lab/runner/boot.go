@@ -42,7 +42,8 @@ func (t *trial) boot(ctx context.Context, undo *cleanup, data []domain.Disk) (Ma
 	undo.add("keep the console", func(ctx context.Context) error { return t.keepConsole(ctx, machine) })
 	t.keepXML(ctx, machine)
 
-	login := remote.NewLogin(remote.Target{Dial: machine.DialSSH, Keys: keys, Token: token, Name: t.ID, TokenFile: images.TokenPath, Log: t.Log})
+	login := remote.NewLogin(remote.Target{Dial: machine.DialSSH, Keys: keys, Token: token, Name: t.ID, TokenFile: images.TokenPath, Log: t.Log,
+		KeepaliveEvery: t.KeepaliveEvery, KeepaliveDead: t.KeepaliveDead})
 	undo.add("close the login", func(context.Context) error { return login.Close() })
 	requirements := append([]remote.Requirement{
 		remote.Alive(alive(machine)),

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"platter/guest"
 	"platter/lab"
@@ -24,6 +25,10 @@ type collected struct {
 	flags      []results.Flag
 	announced  map[string]bool
 	probes     []results.Probe
+
+	current      *guest.StepEvent // what the guest began last
+	helloAt      time.Time        // by the host's clock
+	helloSeconds float64          // by the guest's
 }
 
 // line takes one line of the guest, keeps it and learns from it.
@@ -42,7 +47,7 @@ func (t *trial) line(line []byte) error {
 func (t *trial) take(e guest.Event) {
 	switch {
 	case e.Hello != nil:
-		t.hello = e.Hello
+		t.hello, t.helloAt, t.helloSeconds = e.Hello, time.Now(), e.Seconds
 	case e.Step != nil:
 		t.takeStep(e.Step)
 	case e.Progress != nil:
@@ -59,11 +64,13 @@ func (t *trial) take(e guest.Event) {
 		t.announced[e.File.Name] = true
 	case e.Done != nil:
 		t.done = e.Done
+		t.clocks(e.Seconds)
 	}
 }
 
 func (t *trial) takeStep(s *guest.StepEvent) {
 	if s.State == "started" {
+		t.current = s
 		t.phase(s.Name)
 		return
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"platter/lab"
@@ -49,22 +51,33 @@ func (t *trial) judge(ctx context.Context, r *results.Result, err error) {
 	switch {
 	case err == nil && t.done != nil:
 		r.Status, r.Reason, r.Evidence = t.done.Status, t.done.Reason, t.done.Evidence
+		if pauses := t.pausesSeen(); len(pauses) > 0 && r.Status == results.StatusOK {
+			r.Status, r.Reason = results.StatusInvalid, strings.Join(pauses, "; ")
+		}
 	case context.Cause(ctx) != nil:
 		r.Status, r.Reason = results.StatusInterrupted, context.Cause(ctx).Error()
 	case errors.As(err, &job):
 		r.Status, r.Reason, r.Evidence, r.ErrorKind = results.StatusFailed, job.Reason, job.Evidence, "job"
 	default:
-		r.Status, r.Reason, r.ErrorKind = results.StatusLost, err.Error(), kindOf(err)
+		r.Status, r.Reason, r.ErrorKind = results.StatusLost, sentence(err), kindOf(err)
 		var boot *lab.BootError
 		if errors.As(err, &boot) {
 			r.Evidence = boot.Console
 		} else if t.done != nil {
 			r.Evidence = t.done.Evidence
+		} else {
+			r.Evidence = t.evidence
 		}
 	}
 	if r.Status != results.StatusOK && r.Status != results.StatusInvalid {
 		r.Metrics, r.Histograms = nil, nil
 	}
+}
+
+func (t *trial) pausesSeen() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.pauses)
 }
 
 // HostFacts is what results keep of a hypervisor's host.

@@ -27,6 +27,10 @@ type Config struct {
 	Events      func(lab.RunEvent)                         // called from one goroutine at a time; may be nil
 	Log         *slog.Logger
 	Tag         domain.Tag // Run and Trial are filled in
+	Left        *Left      // told what is not undone yet; may be nil
+
+	// How guests are asked whether they live, and how long they may be silent; 0 means lab/remote's own.
+	KeepaliveEvery, KeepaliveDead time.Duration
 }
 
 // Summary counts the ends of a run's trials, those that an earlier process of it settled too.
@@ -61,7 +65,7 @@ func Run(ctx context.Context, c Config) (Summary, error) {
 		r.Log = slog.New(slog.DiscardHandler)
 	}
 	r.takeUp()
-	undo := cleanup{log: r.Log}
+	undo := cleanup{log: r.Log, left: r.Left}
 	err := r.all(ctx, &undo)
 	r.summary.CleanupErr = undo.run(ctx)
 	return r.summary, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"platter/guest"
@@ -36,12 +37,16 @@ type trial struct {
 	bootSeconds *float64
 	disks       []results.DiskFacts
 	settings    []results.Setting
+	evidence    string // of a lost trial: the console's end
 	collected
+
+	mu     sync.Mutex
+	pauses []string // what somebody did to the machine beside the job
 }
 
 // carryOut runs the trial and returns its result, whatever happened.
 func (t *trial) carryOut(ctx context.Context) results.Result {
-	undo := cleanup{log: t.Log}
+	undo := cleanup{log: t.Log, left: t.Left, of: t.ID}
 	err := t.steps(ctx, &undo)
 	if left := undo.run(ctx); left != nil {
 		t.flags = append(t.flags, results.Flag{Name: "left_behind", Detail: left.Error()})
@@ -169,17 +174,19 @@ func (t *trial) follow(ctx context.Context, machine Machine, session *remote.Ses
 	if t.done != nil {
 		return t.doneError(ctx)
 	}
-	if cause := context.Cause(following); cause != nil {
-		return cause
-	}
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	return &lab.InfraError{What: "follow the guest", Err: errors.Join(err, t.decoder.End())}
+	if cause := context.Cause(following); cause != nil {
+		err = cause
+	} else if err == nil {
+		err = t.decoder.End()
+	}
+	return t.lost(ctx, machine, err)
 }
 
-// interruptGrace is how long an interrupted agent may take to stop its server and say so, before scaling.
-const interruptGrace = 10 * time.Second
+// interruptGrace is how long an interrupted agent may take to stop its server and say so. Tests have less patience.
+var interruptGrace = 10 * time.Second
 
 // interrupt asks the agent to stop and bounds the wait for its Done.
 func (t *trial) interrupt(ctx context.Context, session *remote.Session, stop context.CancelCauseFunc) {
@@ -197,26 +204,6 @@ func (t *trial) interrupt(ctx context.Context, session *remote.Session, stop con
 }
 
 var errInterrupted = errors.New("interrupted before the guest could finish")
-
-// watchEvery is how often the machine's state is asked for; a dead machine is known within that time.
-const watchEvery = 2 * time.Second
-
-// watch ends following when the machine is no longer running: a crashed guest or a host disk that is full.
-func (t *trial) watch(ctx context.Context, machine Machine, stop context.CancelCauseFunc) {
-	ticker := time.NewTicker(watchEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		if err := alive(machine)(ctx); err != nil && ctx.Err() == nil {
-			stop(&lab.InfraError{What: "the machine stopped under the job", Err: err})
-			return
-		}
-	}
-}
 
 // bringHome fetches the guest's files while the machine still answers.
 func (t *trial) bringHome(ctx context.Context, session *remote.Session) error {

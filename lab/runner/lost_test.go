@@ -1,0 +1,109 @@
+package runner
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"platter/guest"
+	"platter/lab/hypervisor"
+	"platter/results"
+)
+
+// TestFaults is the table of how faults end that show on the host's side: as which kind, with which sentence and evidence,
+// and never as a number.
+func TestFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		midway   func(*fakeGuest)
+		script   func(*guest.Encoder)
+		status   results.Status
+		kind     string
+		reason   []string
+		evidence string
+		limit    time.Duration
+	}{
+		"the guest panics": {
+			midway: func(g *fakeGuest) {
+				g.machine.becomes(hypervisor.State{Name: "gone", Reason: "destroyed"}, "[  9.0] Kernel panic - not syncing: sysrq triggered crash\n[ 9.1] Rebooting")
+				g.goAway()
+			},
+			status: results.StatusLost, kind: "infra", limit: 10 * time.Second,
+			reason: []string{"the guest's kernel panicked in step run", "Kernel panic - not syncing: sysrq triggered crash"}, evidence: "sysrq triggered crash",
+		},
+		"the guest reboots": {
+			midway: func(g *fakeGuest) {
+				g.machine.becomes(hypervisor.State{Name: "gone", Reason: "destroyed"}, "[  9.0] reboot: Restarting system\n")
+				g.goAway()
+			},
+			status: results.StatusLost, kind: "infra", limit: 10 * time.Second,
+			reason: []string{"the guest rebooted in step run", "reboot: Restarting system"}, evidence: "Restarting system",
+		},
+		"the host's disk is full": {
+			midway: func(g *fakeGuest) {
+				g.machine.becomes(hypervisor.State{Name: "paused", Reason: "ioerror", Disk: "data-1234", IOError: "enospc"}, "")
+				g.fallSilent()
+			},
+			status: results.StatusLost, kind: "infra", limit: 10 * time.Second,
+			reason: []string{"the host could not write for the machine in step run", "enospc on disk data-1234", "make room"},
+		},
+		"somebody paused the machine": {
+			midway: func(g *fakeGuest) {
+				g.machine.becomes(hypervisor.State{Name: "paused", Reason: "user"}, "")
+				time.Sleep(2*watchEvery + time.Second)
+				g.machine.becomes(hypervisor.State{Running: true, Name: "running"}, "")
+				time.Sleep(2 * watchEvery)
+			},
+			status: results.StatusInvalid, limit: 30 * time.Second,
+			reason: []string{"somebody paused the machine for about "},
+		},
+		"the guest falls silent": { // the network drops everything, no reset
+			midway: (*fakeGuest).fallSilent,
+			status: results.StatusLost, kind: "infra", limit: 60 * time.Second,
+			reason: []string{"the connection to the guest was lost in step run", "sent nothing for", "the machine is running"},
+		},
+		"no exit status": { // the follower ends without a word
+			midway: (*fakeGuest).goAway,
+			status: results.StatusLost, kind: "infra", limit: 60 * time.Second,
+			reason: []string{"the connection to the guest was lost in step run", "connection refused", "the machine is running"},
+		},
+		"the agent is gone": {
+			script: func(*guest.Encoder) {},
+			status: results.StatusLost, kind: "infra", limit: 20 * time.Second,
+			reason: []string{"without done"},
+		},
+		"the server dies": {
+			script: func(e *guest.Encoder) {
+				e.Encode(guest.Event{Done: &guest.Done{Status: results.StatusFailed, Reason: "step run: mariadbd was killed", Evidence: "last words", GuestSeconds: e.Seconds()}})
+			},
+			status: results.StatusFailed, kind: "job", limit: 20 * time.Second, reason: []string{"mariadbd was killed"}, evidence: "last words",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFakeRun(t, 1, func(g *fakeGuest) { g.midway, g.script = c.midway, c.script })
+			_, found, err := f.carryOut(t, t.Context())
+			if err != nil || len(found) == 0 {
+				t.Fatalf("%d results, %v", len(found), err)
+			}
+			for _, r := range found {
+				if r.Status != c.status || r.ErrorKind != c.kind || len(r.Metrics) > 0 && r.Status != results.StatusInvalid {
+					t.Errorf("attempt %d: %s, kind %q, %d metrics: %s", r.Attempt, r.Status, r.ErrorKind, len(r.Metrics), r.Reason)
+				}
+				for _, want := range c.reason {
+					if !strings.Contains(r.Reason, want) {
+						t.Errorf("attempt %d: reason %q does not say %q", r.Attempt, r.Reason, want)
+					}
+				}
+				if strings.Contains(r.Reason, "\n") {
+					t.Errorf("attempt %d: reason is no sentence: %q", r.Attempt, r.Reason)
+				}
+				if !strings.Contains(r.Evidence, c.evidence) {
+					t.Errorf("attempt %d: evidence %q does not say %q", r.Attempt, r.Evidence, c.evidence)
+				}
+				if *r.WallSeconds > c.limit.Seconds() {
+					t.Errorf("attempt %d took %.0f s, want at most %s", r.Attempt, *r.WallSeconds, c.limit)
+				}
+			}
+		})
+	}
+}
