@@ -167,6 +167,7 @@ type eventQueue struct {
 	ch       chan Event
 	closed   bool
 	last     Event             // of the lifecycle
+	lastIO   Event             // the last IOError
 	serialOf map[string]string // by alias
 }
 
@@ -178,6 +179,7 @@ func (q *eventQueue) put(e Event) {
 	}
 	if e.Kind == IOError {
 		e.Disk = q.serialOf[e.Disk]
+		q.lastIO = e
 	} else {
 		q.last = e
 	}
@@ -202,6 +204,13 @@ func (q *eventQueue) lastLifecycle() Event {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.last
+}
+
+// lastIOError is the newest IOError, zero when there was none.
+func (q *eventQueue) lastIOError() Event {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.lastIO
 }
 
 func (q *eventQueue) close() {

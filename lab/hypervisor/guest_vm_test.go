@@ -217,7 +217,7 @@ func TestHostDiskFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !state.Running {
-			if state != (State{Name: "paused", Reason: "ioerror"}) {
+			if state.Name != "paused" || state.Reason != "ioerror" {
 				t.Errorf("state %+v", state)
 			}
 			break

@@ -91,6 +91,8 @@ type State struct {
 	Running bool
 	Name    string // "running", "paused", "shutdown", "shutoff", "crashed" or "gone"
 	Reason  string // for example "ioerror", "destroyed", "crashed"; empty while running
+	Disk    string // serial of the disk of an ioerror, where libvirt told of it
+	IOError string // for example "enospc", where libvirt told of it
 }
 
 // stateNames are libvirt's states with their reasons, by number.
@@ -119,7 +121,12 @@ func (m *Machine) Alive(ctx context.Context) (State, error) {
 		return State{}, fmt.Errorf("ask for the state of machine %s: %w", m.spec.Name, err)
 	}
 	if names, known := stateNames[libvirt.DomainState(a.state)]; known {
-		return State{Name: names.name, Reason: word(names.reasons, a.reason)}, nil
+		s := State{Name: names.name, Reason: word(names.reasons, a.reason)}
+		if s.Reason == "ioerror" {
+			last := m.events.lastIOError()
+			s.Disk, s.IOError = last.Disk, last.Reason
+		}
+		return s, nil
 	}
 	return State{Running: true, Name: "running"}, nil
 }
@@ -142,6 +149,11 @@ func (m *Machine) Destroy(ctx context.Context) error {
 		m.events.put(Event{Time: time.Now(), Kind: Stopped, Reason: "destroyed"})
 	}
 	m.life.close() // the second way to the same end
+	if err != nil && m.killProcess() {
+		// libvirt sees that QEMU has ended as soon as it can see anything.
+		m.host.log.Warn("libvirt did not destroy a machine, QEMU was killed", "machine", m.spec.Name, "err", err)
+		err = nil
+	}
 	err = errors.Join(err, m.awaitExit(ctx))
 	if err != nil {
 		return fmt.Errorf("destroy machine %s: %w", m.spec.Name, err)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -66,6 +67,12 @@ func (m *Machine) exited() bool {
 	}
 	start, err := processStart(m.pid)
 	return err != nil || start != m.pidStart
+}
+
+// killProcess ends QEMU without libvirt, which may hang; it reports whether it could. The start time proves that the
+// number is still QEMU's.
+func (m *Machine) killProcess() bool {
+	return m.pid != 0 && !m.exited() && syscall.Kill(m.pid, syscall.SIGKILL) == nil
 }
 
 func (m *Machine) awaitExit(ctx context.Context) error {

@@ -45,6 +45,9 @@ func NewSession(client *Client) *Session {
 	return s
 }
 
+// ErrGaveUp is the cause of a Follow that could not get its stream going again.
+var ErrGaveUp = errors.New("gave up")
+
 func pause(n int) time.Duration { return min(100*time.Millisecond<<n, 5*time.Second) }
 
 // Close closes the current connection and ends re-dialling. Calls in flight
@@ -85,12 +88,15 @@ func (s *Session) Client(ctx context.Context) (*Client, error) {
 // Follow delivers the stdout of argv to w, one complete line with its newline a
 // Write, until the command ends with status 0. argv(offset) must print the same
 // bytes from offset on, whenever it is called: that is how a lost connection
-// costs nothing. Without progress it gives up after 10 attempts in a row; a dead
-// machine does not come back, so let ctx end with it. A command that ends with
+// costs nothing. Without progress it gives up, with ErrGaveUp, after 10 attempts
+// in a row or twice KeepaliveDead; a dead machine does not come back, so let ctx
+// end with it. A command that ends with
 // another status gives its *ExitError, an unfinished last line
 // io.ErrUnexpectedEOF, and a refusal of w ends the call with w's error.
 func (s *Session) Follow(ctx context.Context, argv func(offset int64) []string, w io.Writer) error {
 	lines := &lineWriter{w: w, max: maxLine}
+	var since time.Time // of the first attempt without progress
+	var first error     // why that one ended
 	for attempt := 1; ; attempt++ {
 		before := lines.received
 		err := s.attach(ctx, argv, lines)
@@ -104,11 +110,11 @@ func (s *Session) Follow(ctx context.Context, argv func(offset int64) []string, 
 		case !passes(err):
 			return err
 		}
-		if lines.received > before {
-			attempt = 1
+		if lines.received > before || since.IsZero() {
+			attempt, since, first = 1, time.Now(), err
 		}
-		if attempt >= maxAttempts {
-			return fmt.Errorf("follow %s: gave up after %d attempts without progress at byte %d: %w", s.target.Name, attempt, lines.received, err)
+		if attempt >= maxAttempts || time.Since(since) > 2*s.target.KeepaliveDead {
+			return fmt.Errorf("follow %s: %w after %d attempts without progress at byte %d: %w; at last %w", s.target.Name, ErrGaveUp, attempt, lines.received, first, err)
 		}
 		s.target.Log.Warn("connection dropped, attaching again", "machine", s.target.Name, "offset", lines.received, "attempt", attempt, "error", err)
 		waitOr(ctx, s.pause(attempt))
