@@ -45,7 +45,7 @@ func (f *fake) host() Host {
 			return f.signatures[node], nil
 		},
 		Exclusive: func(node string) error { return f.busy[node] },
-		Backing: func(node string) (Backing, error) {
+		Backing: func(node, _ string) (Backing, error) {
 			b, ok := f.backing[node]
 			if !ok {
 				return Backing{}, errors.New("attached to no file")

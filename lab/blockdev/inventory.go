@@ -17,8 +17,8 @@ type Host struct {
 	// Exclusive tries an exclusive open of a node. The error wraps fs.ErrPermission when we may not, anything else when
 	// the kernel says that the node is in use.
 	Exclusive func(node string) error
-	// Backing tells the file behind a loop device from the kernel's own record of it.
-	Backing func(node string) (Backing, error)
+	// Backing tells the file behind a loop device from the kernel's own record of it; path is where sysfs says it lies.
+	Backing func(node, path string) (Backing, error)
 	// PID is our own process, whose open files do not count as users.
 	PID int
 }
@@ -203,7 +203,7 @@ func (s *survey) media() {
 // backing gives a loop device the identity of its file, and refuses one whose file is no longer what it was attached to.
 func (s *survey) backing(disk *Disk) {
 	path := s.text(s.devices[disk.Name].dir + "/loop/backing_file")
-	b, err := s.host.Backing(disk.Node)
+	b, err := s.host.Backing(disk.Node, path)
 	if err != nil {
 		s.refuse(disk.Name, Unreadable, fmt.Sprintf("its backing file cannot be told: %v", err))
 		return

@@ -70,7 +70,7 @@ func tryExclusive(node string) error {
 }
 
 // loopBacking asks the kernel for the file behind a loop device: the path in sysfs may name another file by now.
-func loopBacking(node string) (Backing, error) {
+func loopBacking(node, path string) (Backing, error) {
 	f, err := os.Open(node)
 	if err != nil {
 		return Backing{}, err
@@ -83,5 +83,11 @@ func loopBacking(node string) (Backing, error) {
 	if err != nil {
 		return Backing{}, fmt.Errorf("ask %s for its file: %w", node, err)
 	}
-	return Backing{Device: info.Device, Inode: info.Inode}, nil
+	b := Backing{Device: info.Device, Inode: info.Inode}
+	var st unix.Statx_t
+	err = unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_INO|unix.STATX_BTIME, &st)
+	if err == nil && st.Mask&unix.STATX_BTIME != 0 && st.Ino == b.Inode && unix.Mkdev(st.Dev_major, st.Dev_minor) == b.Device {
+		b.BornNS = st.Btime.Sec*1e9 + int64(st.Btime.Nsec)
+	}
+	return b, nil
 }

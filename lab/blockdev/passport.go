@@ -25,17 +25,19 @@ type Passport struct {
 	Backing            *Backing `json:"backing,omitempty"`   // of a loop device
 }
 
-// Backing is the file behind a loop device. Device and inode are the file's identity; its path is where it was found.
+// Backing is the file behind a loop device. Device, inode and birth are the file's identity, since inodes are used again;
+// its path is where it was found.
 type Backing struct {
 	Path   string `json:"path"`
 	Device uint64 `json:"device"`
 	Inode  uint64 `json:"inode"`
+	BornNS int64  `json:"born_ns"` // nanoseconds since 1970; 0 where the filesystem does not keep it
 }
 
 // loopSerial names a loop device by its file, since the kernel gives it no serial: the same file has the same serial
 // whatever loop device it is attached to.
 func loopSerial(b Backing) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d", b.Device, b.Inode))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %d", b.Device, b.Inode, b.BornNS))
 	return "loop-" + hex.EncodeToString(sum[:6])
 }
 
@@ -65,7 +67,10 @@ func (p Passport) Differences(now Passport) []string {
 	return out
 }
 
-func (b Backing) same(o Backing) bool { return b.Device == o.Device && b.Inode == o.Inode }
+// same tells whether two are one file; o may lack the birth.
+func (b Backing) same(o Backing) bool {
+	return b.Device == o.Device && b.Inode == o.Inode && (o.BornNS == 0 || b.BornNS == o.BornNS)
+}
 
 // String is the backing file as messages name it.
 func (b *Backing) String() string {
