@@ -46,9 +46,10 @@ type Figure struct {
 	Unit   string             `json:"unit"` // of results.Unit
 	Metric string             `json:"metric"`
 	Step   string             `json:"step"`
-	Where  map[string]string  `json:"where,omitempty"` // levels of other factors
-	Score  string             `json:"score,omitempty"` // the score it counts in: write or transaction
-	Values map[string]float64 `json:"values"`          // level → printed value, in base units
+	Labels map[string]string  `json:"labels,omitempty"` // that the metric must have; others are free
+	Where  map[string]string  `json:"where,omitempty"`  // levels of other factors
+	Score  string             `json:"score,omitempty"`  // the score it counts in: write or transaction
+	Values map[string]float64 `json:"values"`           // level → printed value, in base units
 }
 
 // Score is a printed score, in per cent of the average.

@@ -1,7 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"platter/results"
@@ -37,6 +40,47 @@ type PublishedCell struct {
 	Ours    stats.Summary `json:"ours"`
 }
 
+// scoreTolerance is the difference of scores that is of no interest.
+const scoreTolerance = 0.05
+
+// scoreStrata gives the values of a claim about a score: one a round, from the trials of that round alone, because a score
+// is relative to the average of its own levels. Rounds without all figures give none. Several runs are strata.
+func (b *builder) scoreStrata(c claim) []*stratum {
+	s, ok := published.Lookup(b.plans[0].Study)
+	if !ok {
+		return nil
+	}
+	type pass struct {
+		run   string
+		round int
+	}
+	rounds := map[pass][]*trial{}
+	for _, t := range b.trials {
+		if t.status == results.StatusOK && holds(t, c.Where) {
+			rounds[pass{t.run, t.round}] = append(rounds[pass{t.run, t.round}], t)
+		}
+	}
+	byRun := map[string]*stratum{}
+	for _, p := range slices.SortedFunc(maps.Keys(rounds), func(x, y pass) int { return cmp.Or(cmp.Compare(x.run, y.run), cmp.Compare(x.round, y.round)) }) {
+		values := published.Values{}
+		for _, f := range s.Figures {
+			values[f.ID] = map[string]float64{}
+			for _, level := range s.Levels {
+				if v := valuesOf(rounds[p], f, s, level); len(v) == 1 {
+					values[f.ID][level] = v[0]
+				}
+			}
+		}
+		for level, v := range s.ScoresOf(values)[c.Score] {
+			if byRun[p.run] == nil {
+				byRun[p.run] = &stratum{name: p.run, values: map[string][]float64{}}
+			}
+			byRun[p.run].values[s.Today(level)] = append(byRun[p.run].values[s.Today(level)], v)
+		}
+	}
+	return slices.SortedFunc(maps.Values(byRun), func(x, y *stratum) int { return cmp.Compare(x.name, y.name) })
+}
+
 // percentUnit is what scores are in; it is no unit of a metric.
 const percentUnit results.Unit = "%"
 
@@ -47,19 +91,27 @@ func (b *builder) published() *Published {
 		return nil
 	}
 	out := &Published{Source: s.Source, Year: s.Year, Machine: s.Machine, Software: s.Software, Levels: s.Levels}
+	if out.Era = b.plans[0].eraOf(); len(out.Era) > 0 {
+		return b.fillPublished(out, s) // the study knows best what differs from what it replays
+	}
 	out.Era = append(out.Era, s.Era...)
 	for _, level := range s.Levels {
 		if successor, ok := s.Successors[level]; ok {
 			out.Era = append(out.Era, fmt.Sprintf("the column %s runs %s: %s", level, successor.Level, successor.Reason))
 		}
 	}
+	return b.fillPublished(out, s)
+}
+
+// fillPublished puts our figures and scores beside the printed ones.
+func (b *builder) fillPublished(out *Published, s published.Study) *Published {
 	ours := published.Values{}
 	for _, f := range s.Figures {
 		row := PublishedRow{ID: f.ID, Title: f.Title, Unit: results.Unit(f.Unit)}
 		ours[f.ID] = map[string]float64{}
 		for _, level := range s.Levels {
 			printed := f.Values[level]
-			cell := PublishedCell{Level: level, Printed: &printed, Ours: stats.Summarize(b.valuesOf(f, s, level))}
+			cell := PublishedCell{Level: level, Printed: &printed, Ours: stats.Summarize(valuesOf(b.trials, f, s, level))}
 			if cell.Ours.Median != nil {
 				ours[f.ID][level] = *cell.Ours.Median
 			}
@@ -100,15 +152,15 @@ func (p *Published) addScores(s published.Study, ours published.Values) {
 
 // valuesOf collects our values of a figure, one a trial. Where a step gave the metric under several labels there is no
 // one value to put beside the print, and the answer is empty.
-func (b *builder) valuesOf(f published.Figure, s published.Study, level string) []float64 {
+func valuesOf(trials []*trial, f published.Figure, s published.Study, level string) []float64 {
 	var values []float64
-	for _, t := range b.trials {
+	for _, t := range trials {
 		if t.status != results.StatusOK || t.factors[s.Factor] != s.Today(level) || !holds(t, f.Where) {
 			continue
 		}
 		var found []float64
 		for _, m := range t.metrics {
-			if m.Name == f.Metric && m.Step == f.Step && m.Value != nil {
+			if m.Name == f.Metric && m.Step == f.Step && m.Value != nil && labelled(m, f.Labels) {
 				found = append(found, *m.Value)
 			}
 		}
@@ -118,6 +170,15 @@ func (b *builder) valuesOf(f published.Figure, s published.Study, level string) 
 		values = append(values, found...)
 	}
 	return values
+}
+
+func labelled(m results.Metric, want map[string]string) bool {
+	for name, value := range want {
+		if m.Labels[name] != value {
+			return false
+		}
+	}
+	return true
 }
 
 // grid prints the figures as a table: in each column ours, and the print in brackets.

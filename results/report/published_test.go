@@ -77,3 +77,27 @@ func TestNoWriteUp(t *testing.T) {
 		t.Errorf("published %+v", p)
 	}
 }
+
+// TestLabelsOfFigures: a latency that was measured of transactions and of single statements is that of transactions
+// where the figure says so, and nothing where it does not.
+func TestLabelsOfFigures(t *testing.T) {
+	f := studyOf(map[string][]float64{"ext3": {1}, "xfs": {1}, "gfs2": {1}}, "ext3", "xfs", "gfs2")
+	f.plan["study"] = "ext3-xfs-gfs"
+	for i := range f.results {
+		f.results[i].Metrics = nil
+		for operation, v := range map[string]float64{"transaction": 0.5, "commit": 0.1} {
+			for _, name := range []string{"latency_mean_seconds", "deadlocks_total"} {
+				f.results[i].Metrics = append(f.results[i].Metrics, results.Metric{Name: name, Step: "run", Value: &v,
+					Labels: map[string]string{"operation": operation, "kind": "service"}})
+			}
+		}
+	}
+	p := build(t, Options{}, f).Published
+	for id, want := range map[string]string{"latency-avg": "500.0 ms", "deadlocks": "n/a"} {
+		for _, row := range p.Rows {
+			if row.ID == id && !strings.HasPrefix(row.line()[1], want) {
+				t.Errorf("%s: %q, want %s", id, row.line()[1], want)
+			}
+		}
+	}
+}
