@@ -30,6 +30,15 @@ type Manifest struct {
 	SourceDateEpoch int64             `json:"source_date_epoch"`
 	BuiltAt         time.Time         `json:"built_at"`
 	BuildSeconds    float64           `json:"build_seconds"`
+	// Tarball is set for images made of one.
+	Tarball *TarballFacts `json:"tarball,omitempty"`
+}
+
+// TarballFacts say what was found in a tarball and what it was built upon.
+type TarballFacts struct {
+	Source string `json:"source"`
+	Suite  string `json:"suite"`  // of the libraries
+	Server string `json:"server"` // the server's program, below TarballDir
 }
 
 // Package is one installed Debian package. SHA256 is the digest of its .deb as

@@ -50,6 +50,9 @@ type Recipe struct {
 	Customize  Customize `json:"customize"`
 	// Boot is set for root images only.
 	Boot *Boot `json:"boot,omitempty"`
+	// Distribution is set for server images made of a tarball. Suite,
+	// SigningKey and Packages then come from one of its bases.
+	Distribution *Distribution `json:"distribution,omitempty"`
 }
 
 // Customize turns installed packages into an image.

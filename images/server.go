@@ -14,6 +14,9 @@ const (
 	ServerTmpDir  = "/platter/tmp"
 )
 
+// interpreters are perl, which no server of the catalogue needs.
+var interpreters = []string{"/usr/bin/perl*", "/usr/lib/*/perl-base", "/usr/share/perl5", "/usr/share/perl"}
+
 // server returns what all server images have in common: the user mysql, mount
 // points, no configuration but the one given on the command line, and no data.
 func server() Customize {
@@ -27,8 +30,7 @@ func server() Customize {
 		Remove: with(leftovers, []string{
 			"/var/lib/mysql", "/var/lib/mysql-files", "/etc/mysql",
 			"/usr/bin/python3*", "/usr/lib/python3*", "/usr/share/python3*",
-			"/usr/bin/perl*", "/usr/lib/*/perl-base", "/usr/share/perl5", "/usr/share/perl",
-		}),
+		}, interpreters),
 		Files: []File{
 			{"/etc/hosts", 0o644, "127.0.0.1 localhost platter\n::1 localhost\n"},
 			{"/etc/hostname", 0o644, "platter\n"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"platter/guest"
+	"platter/images"
 	"platter/results"
 )
 
@@ -20,6 +21,7 @@ type cell struct {
 	factors []string // in the study's order
 	storage guest.Storage
 	server  guest.Server
+	tarball *images.Tarball // what the server's image is made of; nil for one of the catalogue
 	steps   []guest.Step
 	disks   []Disk
 	root    string
@@ -40,8 +42,8 @@ func (s Study) axes() (factors []Factor, levels [][]level) {
 		case "storage":
 			axis = axisOf(s.Factors.Storage, func(c *cell, v guest.Storage) { c.storage = v })
 		case "server":
-			axis = axisOf(s.Factors.Server, func(c *cell, v guest.Server) {
-				c.server.Image, c.server.StartLimitSeconds = v.Image, v.StartLimitSeconds
+			axis = axisOf(s.Factors.Server, func(c *cell, v server) {
+				c.server.Image, c.server.StartLimitSeconds, c.tarball = v.Image, v.StartLimitSeconds, v.Tarball
 			})
 		case "config":
 			axis = axisOf(s.Factors.Config, func(c *cell, v config) { c.server.Profile, c.server.Options = v.Profile, v.Options })

@@ -42,6 +42,7 @@ func Expand(s Study, r Registry) (Plan, error) {
 		plan.DiskBytes = max(plan.DiskBytes, diskBytes(c.disks))
 		plan.Images = append(append(plan.Images, c.root, c.server.Image), c.addons...)
 	}
+	plan.Tarballs = tarballs(cells)
 	slices.Sort(plan.Images)
 	plan.Images = slices.Compact(plan.Images)
 	if plan.Digest, err = results.Digest(plan); err != nil {

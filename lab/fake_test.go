@@ -37,10 +37,14 @@ func (fakeRegistry) Cautions(s guest.Storage) []string {
 	return nil
 }
 
-func (fakeRegistry) Server(s guest.Server, _ int64) (errs []error) {
-	if s.Image != "mariadb-11.8" && s.Image != "mysql-9.7" {
-		errs = append(errs, fmt.Errorf("%s", unknown("server image", s.Image, []string{"mariadb-11.8", "mysql-9.7"})))
+func (fakeRegistry) Server(image string) error {
+	if image != "mariadb-11.8" && image != "mysql-9.7" {
+		return fmt.Errorf("%s", unknown("server image", image, []string{"mariadb-11.8", "mysql-9.7"}))
 	}
+	return nil
+}
+
+func (fakeRegistry) Config(s guest.Server, _ int64) (errs []error) {
 	if s.Profile != "" && s.Profile != "default" && s.Profile != "o-direct" {
 		errs = append(errs, fmt.Errorf("%s", unknown("profile", s.Profile, []string{"default", "o-direct"})))
 	}

@@ -11,7 +11,7 @@ import (
 var factors = func() value[FactorLevels] {
 	v := object("factors", nil,
 		needed(key("storage", "Filesystems on layouts: names, or levels by name.", storages, func(f *FactorLevels) *[]named[guest.Storage] { return &f.Storage })),
-		needed(key("server", "Server images: names of the catalogue, or levels by name.", servers, func(f *FactorLevels) *[]named[guest.Server] { return &f.Server })),
+		needed(key("server", "Servers: images of the catalogue, or levels by name.", servers, func(f *FactorLevels) *[]named[server] { return &f.Server })),
 		key("config", "Server configurations: profile names, or options by level.", configs, func(f *FactorLevels) *[]named[config] { return &f.Config }),
 		key("workload", "Workloads: names, or levels by name.", workloads, func(f *FactorLevels) *[]named[workload] { return &f.Workload }),
 		key("engine", "Storage engines; each becomes the option engine of every step.", engines, func(f *FactorLevels) *[]named[string] { return &f.Engine }),
@@ -87,13 +87,6 @@ var storages = levelsOf(storageNamed, or(storageNamed, object("storage", nil,
 	key("options", "mkfs options in the filesystem's own words.", options, func(s *guest.Storage) *map[string]string { return &s.Options }),
 	key("mount", "Mount options.", listOf(text("a mount option", `^[^\s,]+$`)), func(s *guest.Storage) *[]string { return &s.Mount }),
 	key("label", "Label of the filesystem.", sentence, func(s *guest.Storage) *string { return &s.Label }),
-)))
-
-func serverNamed(image string) guest.Server { return guest.Server{Image: image} }
-
-var servers = levelsOf(serverNamed, or(serverNamed, object("server", nil,
-	needed(key("image", "Server image of the catalogue.", name, func(s *guest.Server) *string { return &s.Image })),
-	key("start_limit", "Longest the server may take to start, before scaling for software emulation.", duration, func(s *guest.Server) *float64 { return &s.StartLimitSeconds }),
 )))
 
 func configNamed(profile string) config { return config{Profile: profile} }

@@ -1,6 +1,9 @@
 package lab
 
-import "platter/guest"
+import (
+	"platter/guest"
+	"platter/images"
+)
 
 // PlanSchema is the identity of plan.json's format.
 const PlanSchema = "platter.plan/1"
@@ -16,10 +19,13 @@ type Plan struct {
 	Seed     uint64   `json:"seed"`
 	Rounds   int      `json:"rounds"`
 	Factors  []Factor `json:"factors"` // with their levels, in the study's order
-	Images   []string `json:"images"`  // catalogue names the trials need
+	Images   []string `json:"images"`  // names of the images the trials need
 	Trials   []Trial  `json:"trials"`
 	Claims   []Claim  `json:"claims,omitempty"`
 	Notes    []string `json:"notes,omitempty"` // what a reader of the plan must know, e.g. emulated device
+
+	// Tarballs are what those images are made of that are not in the catalogue.
+	Tarballs []images.Tarball `json:"tarballs,omitempty"`
 
 	Successors []Successor `json:"successors,omitempty"` // what a replayed study had that no longer exists
 	Era        []string    `json:"era,omitempty"`        // what else is different from the replayed study today

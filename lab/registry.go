@@ -14,8 +14,10 @@ type Registry interface {
 	Images(s guest.Storage) (root string, addons []string)
 	// Cautions returns what a database must not expect of the filesystem.
 	Cautions(s guest.Storage) []string
-	// Server returns every fault of a server image and its configuration on a machine with this much memory.
-	Server(s guest.Server, memoryBytes int64) []error
+	// Server returns an error when the catalogue has no such server image.
+	Server(image string) error
+	// Config returns every fault of a server's configuration on a machine with this much memory.
+	Config(s guest.Server, memoryBytes int64) []error
 	// Verbs returns the steps a workload stands for when a study names only the workload.
 	Verbs(workload string) ([]string, error)
 	// EngineOption returns the option by which a workload is told its storage engine, "" when it has none.

@@ -46,7 +46,7 @@ func (s Study) Scales() []string { return s.scales }
 // FactorLevels are the levels of each factor, in the order written.
 type FactorLevels struct {
 	Storage  []named[guest.Storage]
-	Server   []named[guest.Server]
+	Server   []named[server]
 	Config   []named[config]
 	Workload []named[workload]
 	Engine   []named[string]

@@ -192,15 +192,13 @@ func (c *checker) steps(x *cell) {
 // server checks the image and the configuration of a cell. What is wrong with the image alone is said at the server,
 // the rest at the configuration.
 func (c *checker) server(x *cell) {
-	bare := guest.Server{Image: x.server.Image}
-	alone := c.reg.Server(bare, c.study.Machine.MemoryBytes)
-	for _, err := range alone {
-		c.fault("factors.server."+x.levels["server"], err.Error())
+	if x.tarball == nil {
+		if err := c.reg.Server(x.server.Image); err != nil {
+			c.fault("factors.server."+x.levels["server"], err.Error())
+			return
+		}
 	}
-	if len(alone) > 0 {
-		return
-	}
-	for _, err := range c.reg.Server(x.server, c.study.Machine.MemoryBytes) {
+	for _, err := range c.reg.Config(x.server, c.study.Machine.MemoryBytes) {
 		c.fault("factors.config."+x.levels["config"], err.Error())
 	}
 }

@@ -37,15 +37,17 @@ func imagesCommand() *cli.Command {
 			{Name: "list", Usage: "list the catalogue and what the cache holds of it", Flags: imageFlags(), Action: listImages},
 			{Name: "build", Usage: "build what is missing", ArgsUsage: "NAME...", Flags: imageFlags(), Action: buildImages, BashComplete: completeImages},
 			{Name: "verify", Usage: "compare every byte of cached images with their manifests", ArgsUsage: "[NAME...]", Flags: imageFlags(), Action: verifyImages, BashComplete: completeImages},
-			{Name: "prune", Usage: "remove cached images that the catalogue no longer makes, and what broken builds left", Flags: imageFlags(), Action: pruneImages},
+			{Name: "prune", Usage: "remove cached images that platter would no longer make, and what broken builds left", Flags: imageFlags(), Action: pruneImages},
 		},
 	}
 }
 
-// imageStore gives images of the catalogue from the cache, building what is missing.
+// imageStore gives images from the cache, building what is missing: those of the catalogue, and those made of a plan's
+// tarballs.
 type imageStore struct {
 	cache   *cache.Cache
 	options images.Options
+	plan    lab.Plan
 }
 
 // openImages opens the cache with the options of the flags.
@@ -58,20 +60,44 @@ func openImages(c *cli.Context) (imageStore, error) {
 	if err != nil {
 		return imageStore{}, &lab.InputError{Err: err}
 	}
-	return imageStore{store, images.Options{Mirror: c.String("mirror"), AptOptions: c.StringSlice("apt-option"), Arch: arch}}, nil
+	return imageStore{cache: store, options: images.Options{Mirror: c.String("mirror"), AptOptions: c.StringSlice("apt-option"), Arch: arch}}, nil
 }
 
-// Ensure returns an image of the catalogue; say receives a line for people about each step of a build.
+// Ensure returns an image; say receives a line for people about each step of a build. A tarball that cannot become an
+// image is an InputError.
 func (s imageStore) Ensure(ctx context.Context, name string, say func(string)) (images.Image, error) {
-	recipe, err := findImage(name)
+	recipe, err := s.recipe(name)
 	if err != nil {
 		return images.Image{}, err
 	}
 	image, err := s.cache.Ensure(ctx, recipe, s.options, say)
-	if err != nil {
+	switch {
+	case as[*images.TarballError](err):
+		return images.Image{}, &lab.InputError{Err: err}
+	case err != nil:
 		return images.Image{}, &lab.InfraError{What: "image " + name, Err: err}
 	}
 	return image, nil
+}
+
+func (s imageStore) recipe(name string) (images.Recipe, error) {
+	for _, t := range s.plan.Tarballs {
+		if t.Image() == name {
+			return t.Recipe(), nil
+		}
+	}
+	return findImage(name)
+}
+
+// ensureTarballs makes the images of the plan's tarballs before anything of a run exists: what is wrong with one is a
+// fault of the study.
+func (s imageStore) ensureTarballs(c *cli.Context) error {
+	var faults []error
+	for _, t := range s.plan.Tarballs {
+		_, err := s.Ensure(c.Context, t.Image(), func(step string) { fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", t.Image(), step) })
+		faults = append(faults, err)
+	}
+	return errors.Join(faults...)
 }
 
 func findImage(name string) (images.Recipe, error) {
@@ -117,6 +143,12 @@ func listImages(c *cli.Context) error {
 			row[3] = "other recipe or options"
 		}
 		t.AppendRow(row)
+	}
+	for _, i := range cached {
+		if d := i.Manifest.Recipe.Distribution; d != nil && i.Manifest.Tarball != nil {
+			facts := i.Manifest.Tarball
+			t.AppendRow(table.Row{i.Name, images.KindServer, facts.Suite, i.Manifest.BuiltAt.Format(time.DateOnly), sizeOf(i), short(i.Digest), "tarball " + facts.Source})
+		}
 	}
 	t.Render()
 	fmt.Fprintf(c.App.Writer, "\ncache: %s, %s\n", s.cache.Dir(), count(len(cached), "image"))
@@ -206,6 +238,12 @@ func pruneImages(c *cli.Context) error {
 	var keep []string
 	for _, r := range images.Catalogue() {
 		keep = append(keep, r.Digest(s.options))
+	}
+	cached, _ := s.cache.List() // what is damaged is removed
+	for _, i := range cached {
+		if d := i.Manifest.Recipe.Distribution; d != nil {
+			keep = append(keep, images.Tarball{SHA256: d.SHA256}.Recipe().Digest(s.options))
+		}
 	}
 	removed, err := s.cache.Prune(keep...)
 	for _, dir := range removed {

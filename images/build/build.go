@@ -30,11 +30,19 @@ func (Builder) Build(ctx context.Context, r images.Recipe, o images.Options, dir
 	if err := checkHost(r, dir, scratch); err != nil {
 		return err
 	}
-	keyring, err := findKeyring(ctx, "/", r, scratch, progress)
+	f, installed := newFilter(r.Customize), r
+	if r.Distribution != nil {
+		d, err := takeTarball(ctx, r, o, scratch, progress)
+		if err != nil {
+			return err
+		}
+		installed, f.distribution, f.libraries = d.over(r), d, newLibraries(d.needs)
+	}
+	keyring, err := findKeyring(ctx, "/", installed, scratch, progress)
 	if err != nil {
 		return err
 	}
-	out, err := makeRoot(ctx, r, o, keyring, dir, scratch, progress)
+	out, err := makeRoot(ctx, installed, o, f, keyring, dir, scratch, progress)
 	if err != nil {
 		return fmt.Errorf("build image %s: %w", r.Name, err)
 	}
@@ -55,6 +63,12 @@ func (Builder) Build(ctx context.Context, r images.Recipe, o images.Options, dir
 		Arch:            o.Arch,
 		SourceDateEpoch: images.SourceDateEpoch,
 		BuiltAt:         start.UTC().Truncate(time.Second),
+	}
+	if d := f.distribution; d != nil {
+		if err := f.libraries.check(d.base); err != nil {
+			return &images.TarballError{Source: d.Tarball.Source, Err: err}
+		}
+		m.Tarball = d.facts()
 	}
 	if m.Outputs, err = describe(dir); err != nil {
 		return fmt.Errorf("build image %s: %w", r.Name, err)

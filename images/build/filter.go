@@ -24,6 +24,10 @@ type filter struct {
 	replaced  map[string]bool // paths that the customization adds itself
 	written   map[string]bool
 	captured  map[string][]byte
+
+	// Of an image made of a tarball, else nil.
+	distribution *distribution
+	libraries    *libraries
 }
 
 func newFilter(c images.Customize) *filter {
@@ -81,6 +85,11 @@ func (f *filter) copy(dst io.Writer, src io.Reader) error {
 	if err := f.add(out); err != nil {
 		return err
 	}
+	if f.distribution != nil {
+		if err := f.distribution.writeTo(f, out); err != nil {
+			return err
+		}
+	}
 	return out.Close()
 }
 
@@ -92,6 +101,14 @@ func (f *filter) entry(out *tar.Writer, in io.Reader, header *tar.Header) error 
 			return fmt.Errorf("read %s: %w", name, err)
 		}
 		f.captured[name] = content
+		in = bytes.NewReader(content)
+	}
+	if f.libraries != nil && f.libraries.wants(header, name) {
+		content, err := io.ReadAll(in)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", name, err)
+		}
+		f.libraries.content[name] = content
 		in = bytes.NewReader(content)
 	}
 	if name == "/" || f.replaced[name] || f.drops(name) {

@@ -40,7 +40,7 @@ func mode() string {
 }
 
 // makeRoot runs mmdebstrap | filter | mksquashfs.
-func makeRoot(ctx context.Context, r images.Recipe, o images.Options, keyring, dir, scratch string, progress func(string)) (*rootOutput, error) {
+func makeRoot(ctx context.Context, r images.Recipe, o images.Options, f *filter, keyring, dir, scratch string, progress func(string)) (*rootOutput, error) {
 	// When one end of the pipe fails the other must not wait for it for ever.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -80,7 +80,6 @@ func makeRoot(ctx context.Context, r images.Recipe, o images.Options, keyring, d
 		return nil, errors.Join(err, wait(ctx, install, installing))
 	}
 
-	f := newFilter(r.Customize)
 	copyErr := f.copy(sink, source)
 	if copyErr == nil {
 		// Read on to the end: mmdebstrap pads its archive.

@@ -65,16 +65,21 @@ func (Registry) Cautions(s guest.Storage) []string {
 	return fs.CannotDo
 }
 
-// Server returns every fault of a server image and its configuration that shows without the server itself; the guest
-// checks the options against the server's own list before it makes a data directory.
-func (Registry) Server(s guest.Server, memoryBytes int64) []error {
-	recipe, err := images.Lookup(s.Image)
+// Server returns an error when the catalogue has no such server image.
+func (Registry) Server(image string) error {
+	recipe, err := images.Lookup(image)
 	if err != nil {
-		return []error{unknown("server image", s.Image, serverNames())}
+		return unknown("server image", image, serverNames())
 	}
 	if recipe.Kind != images.KindServer {
-		return []error{fmt.Errorf("image %s is a %s image and holds no server; there are %s", s.Image, recipe.Kind, strings.Join(serverNames(), ", "))}
+		return fmt.Errorf("image %s is a %s image and holds no server; there are %s", image, recipe.Kind, strings.Join(serverNames(), ", "))
 	}
+	return nil
+}
+
+// Config returns every fault of a configuration that shows without the server itself. Whether the server knows an option
+// is asked of its image once that is there, or else in the guest before it makes a data directory.
+func (Registry) Config(s guest.Server, memoryBytes int64) []error {
 	if _, err := server.ProfileOptions(s.Profile, memoryBytes); err != nil {
 		return []error{unknown("profile", s.Profile, profileNames())}
 	}
