@@ -40,6 +40,9 @@ var registry = []MetricInfo{
 	{"events_per_thread_stddev_total", Count, Neutral, 0, false, "events of one client, standard deviation over clients"},
 	{"thread_mean_seconds", Seconds, Neutral, 0, false, "time one client was busy, mean over clients"},
 	{"thread_stddev_seconds", Seconds, Neutral, 0, false, "time one client was busy, standard deviation over clients"},
+	{"lost_total", Count, LowerBetter, 0, false, "commits that were acknowledged before a crash and are not there after it"},
+	{"acknowledged_total", Count, Neutral, 0, false, "commits acknowledged before a crash"},
+	{"recovery_seconds", Seconds, LowerBetter, 0.10, false, "after a crash: mount the filesystem and start the server until its first answer"},
 	{"data_bytes", Bytes, Neutral, 0, false, "table data as the server reports it"},
 	{"index_bytes", Bytes, Neutral, 0, false, "indexes as the server reports them"},
 

@@ -100,12 +100,17 @@ func (b *builder) model(o Options) (*Model, error) {
 	for _, cell := range m.Cells {
 		m.Counts.add(cell.Counts)
 	}
+	for _, t := range b.controls {
+		m.Counts.count(t)
+	}
 	b.facts = gatherFacts(b.trials, b.columns)
 	tables, err := b.tables(o.Metrics)
 	if err != nil {
 		return nil, err
 	}
-	m.Tables = tables
+	m.Tables, m.Controls = tables, b.controlTables(tables)
+	b.veto(m)
+	b.noteComparisons(tables)
 	m.Claims = b.claims()
 	m.Published = b.published()
 	m.Lab = b.lab()
@@ -135,9 +140,9 @@ func append1(values []float64, v *float64) []float64 {
 // list lists the trials in the order they ran; the missing ones come last.
 func (b *builder) list() []Trial {
 	var list []Trial
-	for _, t := range slices.Concat(b.trials, b.missing) {
+	for _, t := range slices.Concat(b.trials, b.missing, b.controls) {
 		list = append(list, Trial{Run: t.run, ID: t.id, Round: t.round, Attempt: t.attempt, Row: t.row, Column: t.column,
-			Status: t.status, Reason: t.reason, Evidence: t.evidence, Boot: t.boot, Overhead: t.overhead, Wall: t.wall})
+			Control: t.control, Steady: t.steady, Status: t.status, Reason: t.reason, Evidence: t.evidence, Boot: t.boot, Overhead: t.overhead, Wall: t.wall})
 	}
 	for i := range list {
 		if list[i].Status == "" {

@@ -65,6 +65,8 @@ func (c *Counts) count(t *trial) {
 		c.Skipped++
 	case results.StatusInterrupted:
 		c.Interrupted++
+	case "":
+		c.Missing++
 	default:
 		c.Lost++
 	}

@@ -47,6 +47,7 @@ type claim struct {
 	ID     string            `json:"id"`
 	Text   string            `json:"text"`
 	Metric string            `json:"metric"`
+	Score  string            `json:"score"` // of the replayed study, instead of a metric
 	Step   string            `json:"step"`
 	Where  map[string]string `json:"where"`
 	Order  []string          `json:"order"`
@@ -80,10 +81,17 @@ type stratum struct {
 // judge judges one claim in each stratum and joins the judgements.
 func (b *builder) judge(c claim) ClaimResult {
 	info, _ := results.LookupMetric(c.Metric)
-	out := ClaimResult{ID: c.ID, Text: oneLine(c.Text), Source: oneLine(c.Source), Metric: c.Metric, Levels: c.Order, Equal: c.Equal, Published: c.Ratio}
+	what := c.Metric
+	if c.Score != "" {
+		info, what = results.MetricInfo{Name: "score", Direction: results.HigherBetter, ToleranceRatio: scoreTolerance}, c.Score+" score"
+	}
+	out := ClaimResult{ID: c.ID, Text: oneLine(c.Text), Source: oneLine(c.Source), Metric: what, Levels: c.Order, Equal: c.Equal, Published: c.Ratio}
 	strata := b.strata(c)
+	if c.Score != "" {
+		strata = b.scoreStrata(c)
+	}
 	if len(strata) == 0 || len(c.Order) < 2 {
-		return out.cannot("no valid trial has " + c.Metric)
+		return out.cannot("no valid trial has " + what)
 	}
 	var judged []ClaimResult
 	for _, s := range strata {

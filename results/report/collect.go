@@ -47,7 +47,8 @@ type trial struct {
 	overhead *float64
 	guest    *float64
 	wall     *float64
-	retried  int             // earlier attempts
+	retried  int // earlier attempts
+	control  bool
 	steady   map[string]bool // by measured step; absent where nobody knows
 
 	histograms   []*hdrhistogram.Histogram
@@ -63,6 +64,7 @@ type collection struct {
 	factors  []Factor
 	trials   []*trial
 	missing  []*trial // planned, without any result
+	controls []*trial // second names of cells (A/A), with a result or without; in neither of the others
 	problems []string
 	again    []string
 	titles   titles
@@ -135,12 +137,22 @@ func (c *collection) readTrials(folder Folder, p plan, several bool) {
 		byID[t.id] = prefer(byID[t.id], t)
 	}
 	for _, planned := range p.Trials {
-		if byID[planned.ID] == nil {
-			c.missing = append(c.missing, &trial{run: clean(folder.ID()), id: planned.ID, index: planned.Index, round: planned.Round, factors: planned.Factors})
+		t := byID[planned.ID]
+		if t == nil {
+			t = &trial{run: clean(folder.ID()), id: planned.ID, index: planned.Index, round: planned.Round, factors: planned.Factors}
+			if !planned.Control {
+				c.missing = append(c.missing, t)
+			}
+		}
+		if planned.Control {
+			t.control = true
+			c.controls = append(c.controls, t)
 		}
 	}
 	for _, t := range byID {
-		c.trials = append(c.trials, t)
+		if !t.control {
+			c.trials = append(c.trials, t)
+		}
 	}
 	for _, err := range incomplete { // only worth a word when no other attempt of the trial ended
 		if !coveredBy(byID, err) {

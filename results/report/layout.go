@@ -21,7 +21,7 @@ func (c *collection) filter(keep map[string][]string) error {
 		}
 		return false
 	}
-	c.trials, c.missing = slices.DeleteFunc(c.trials, drop), slices.DeleteFunc(c.missing, drop)
+	c.trials, c.missing, c.controls = slices.DeleteFunc(c.trials, drop), slices.DeleteFunc(c.missing, drop), slices.DeleteFunc(c.controls, drop)
 	for i := range c.factors {
 		f := &c.factors[i]
 		f.Levels = slices.DeleteFunc(slices.Clone(f.Levels), func(level string) bool {
@@ -65,7 +65,7 @@ func (b *builder) layOut(o Options) error {
 			b.rows = append(slices.Clone(b.rows), f.Name)
 		}
 	}
-	for _, t := range slices.Concat(b.trials, b.missing) {
+	for _, t := range slices.Concat(b.trials, b.missing, b.controls) {
 		t.row, t.column = label(t, b.rows), label(t, b.columns)
 	}
 	b.rowSet = b.labels(b.rows, func(t *trial) string { return t.row })

@@ -32,6 +32,7 @@ type Model struct {
 	Counts    Counts        `json:"counts"`
 	Cells     []Cell        `json:"cells"`
 	Tables    []Table       `json:"tables"`
+	Controls  []Control     `json:"controls,omitempty"` // A/A
 	Claims    []ClaimResult `json:"claims"`
 	Published *Published    `json:"published"` // nil when the study replays no write-up
 	Series    []Series      `json:"series"`    // over time, of a few trials
@@ -120,6 +121,15 @@ type Entry struct {
 	Notes      []int             `json:"notes,omitempty"`
 }
 
+// Control is a cell that ran twice under two names (A/A), in one metric: what differs is the laboratory's noise.
+type Control struct {
+	Row        string           `json:"row"`
+	Column     string           `json:"column"`
+	Key        string           `json:"key"` // of the table
+	Summary    stats.Summary    `json:"summary"`
+	Comparison stats.Comparison `json:"comparison"` // of the second name against the first
+}
+
 // Lab says what the laboratory itself cost.
 type Lab struct {
 	Boot     stats.Summary `json:"boot_seconds"`
@@ -150,18 +160,20 @@ type ValueCount struct {
 
 // Trial is one line of the list of trials, in the order they ran.
 type Trial struct {
-	Run      string         `json:"run"`
-	ID       string         `json:"id"`
-	Round    int            `json:"round"`
-	Attempt  int            `json:"attempt"`
-	Row      string         `json:"row"`
-	Column   string         `json:"column"`
-	Status   results.Status `json:"status"`
-	Reason   string         `json:"reason,omitempty"`
-	Evidence string         `json:"evidence,omitempty"`
-	Boot     *float64       `json:"boot_seconds"`
-	Overhead *float64       `json:"overhead_seconds"`
-	Wall     *float64       `json:"wall_seconds"`
+	Run      string          `json:"run"`
+	ID       string          `json:"id"`
+	Round    int             `json:"round"`
+	Attempt  int             `json:"attempt"`
+	Row      string          `json:"row"`
+	Column   string          `json:"column"`
+	Control  bool            `json:"control,omitempty"` // the second name of a cell (A/A)
+	Steady   map[string]bool `json:"steady,omitempty"`  // by measured step; absent where nobody knows
+	Status   results.Status  `json:"status"`
+	Reason   string          `json:"reason,omitempty"`
+	Evidence string          `json:"evidence,omitempty"`
+	Boot     *float64        `json:"boot_seconds"`
+	Overhead *float64        `json:"overhead_seconds"`
+	Wall     *float64        `json:"wall_seconds"`
 }
 
 // Note is a numbered footnote.

@@ -21,7 +21,29 @@ type plan struct {
 		Index   int               `json:"index"`
 		Round   int               `json:"round"`
 		Factors map[string]string `json:"factors"`
+		Control bool              `json:"control"` // the second name of a cell (A/A)
 	} `json:"trials"`
+	Successors []successor `json:"successors"`
+	Era        []string    `json:"era"`
+}
+
+// successor is what runs today for something that a replayed study had and that no longer exists.
+type successor struct {
+	Was    string `json:"was"`
+	Now    string `json:"now"`
+	Reason string `json:"reason"`
+}
+
+// eraOf lists what is different today from the study that a plan replays.
+func (p plan) eraOf() []string {
+	var era []string
+	for _, s := range p.Successors {
+		era = append(era, oneLine(fmt.Sprintf("%s runs in place of %s: %s", s.Now, s.Was, s.Reason)))
+	}
+	for _, line := range p.Era {
+		era = append(era, oneLine(line))
+	}
+	return era
 }
 
 func readPlan(data []byte) (plan, error) {

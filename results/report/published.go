@@ -91,16 +91,22 @@ func (b *builder) published() *Published {
 		return nil
 	}
 	out := &Published{Source: s.Source, Year: s.Year, Machine: s.Machine, Software: s.Software, Levels: s.Levels}
-	if out.Era = b.plans[0].eraOf(); len(out.Era) > 0 {
-		return b.fillPublished(out, s) // the study knows best what differs from what it replays
+	out.Era = eraOf(b.plans[0], s)
+	return b.fillPublished(out, s)
+}
+
+// eraOf is what differs today from a write-up: the study that replays it knows best, else the figures' own list.
+func eraOf(p plan, s published.Study) []string {
+	if era := p.eraOf(); len(era) > 0 {
+		return era
 	}
-	out.Era = append(out.Era, s.Era...)
+	era := slices.Clone(s.Era)
 	for _, level := range s.Levels {
 		if successor, ok := s.Successors[level]; ok {
-			out.Era = append(out.Era, fmt.Sprintf("the column %s runs %s: %s", level, successor.Level, successor.Reason))
+			era = append(era, fmt.Sprintf("the column %s runs %s: %s", level, successor.Level, successor.Reason))
 		}
 	}
-	return b.fillPublished(out, s)
+	return era
 }
 
 // fillPublished puts our figures and scores beside the printed ones.

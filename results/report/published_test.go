@@ -1,6 +1,8 @@
 package report
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,5 +101,53 @@ func TestLabelsOfFigures(t *testing.T) {
 				t.Errorf("%s: %q, want %s", id, row.line()[1], want)
 			}
 		}
+	}
+}
+
+// TestScoreClaims: a claim about a score is judged by the scores of single rounds. As printed, ext2 is first overall by a
+// ratio of 1.104 over ext3, and vfat last; the write score has the same order, and claimed the other way round it is
+// reversed.
+func TestScoreClaims(t *testing.T) {
+	f := replay(0.5, "ext3", "ext2", "vfat")
+	for round := 3; round <= 6; round++ { // six rounds, each a little faster or slower as a whole
+		for _, r := range f.results[:3] {
+			again := copyOf(r)
+			again.TrialID, again.Round = fmt.Sprintf("%s-%d", r.TrialID, round), round
+			for i := range again.Metrics {
+				*again.Metrics[i].Value *= 1 + float64(round)/100
+			}
+			f.results = append(f.results, again)
+		}
+	}
+	published, far := 1.104, 2.0
+	f.plan["claims"] = []claim{
+		{ID: "a", Text: "ext2 is fastest overall", Score: "overall", Factor: "storage", Order: []string{"ext2", "ext3", "vfat"}, Ratio: &published},
+		{ID: "b", Text: "vfat writes fastest", Score: "write", Factor: "storage", Order: []string{"vfat", "ext3"}, Ratio: &far},
+		{ID: "c", Text: "no such level", Score: "write", Factor: "storage", Order: []string{"vfat", "ext9"}},
+	}
+	got := build(t, Options{}, f).Claims
+	if got[0].Direction != Reproduced || got[0].Order != Reproduced || got[0].Magnitude != Reproduced {
+		t.Errorf("as printed: %s", got[0].Line())
+	}
+	if got[1].Direction != Reversed || got[1].Magnitude != NotReproduced {
+		t.Errorf("the other way round: %s", got[1].Line())
+	}
+	if got[2].Direction != CannotTell || got[2].Reason == "" {
+		t.Errorf("no such level: %s", got[2].Line())
+	}
+	f.plan["study"] = "ext4-vs-xfs"
+	if got := build(t, Options{}, f).Claims[0]; got.Direction != CannotTell || !strings.Contains(got.Reason, "overall score") {
+		t.Errorf("a study without scores: %s", got.Line())
+	}
+}
+
+// TestEraIsTheStudys: what the plan says of successors and era stands in the place of the figures' own list.
+func TestEraIsTheStudys(t *testing.T) {
+	f := replay(1, "ext3", "ext2", "vfat")
+	f.plan["successors"] = []successor{{Was: "BDB", Now: "a real BDB", Reason: "an image has it"}}
+	f.plan["era"] = []string{"the disk is virtual"}
+	era := build(t, Options{}, f).Published.Era
+	if want := []string{"a real BDB runs in place of BDB: an image has it", "the disk is virtual"}; !slices.Equal(era, want) {
+		t.Errorf("era %q, want %q", era, want)
 	}
 }

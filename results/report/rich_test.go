@@ -27,13 +27,20 @@ func rich() *memory {
 				trials = append(trials, map[string]any{"id": id, "index": n, "round": round + 1, "factors": factors})
 				rate := rates[storage+config] * (1 + 0.02*random.NormFloat64()) * (1 - float64(n)/2500)
 				f.results = append(f.results, richTrial(f.id, id, n, round+1, factors, rate, random))
-				f.samples[id+"-1"] = richSamples(rate, random)
+				f.samples[id+"-1"] = richSamples(rate, random, round == 0)
 			}
 		}
 	}
 	lost := &f.results[7]
 	lost.Status, lost.ErrorKind, lost.Reason, lost.Metrics, lost.Histograms = results.StatusFailed, "job", "server died with signal 9: out of memory", nil, nil
 	lost.Evidence = "[ 41.2] mariadbd invoked oom-killer: gfp_mask=0x140cca\n[ 41.2] Out of memory: Killed process 412 (mariadbd)"
+	for i := range f.results {
+		r := &f.results[i]
+		for _, when := range []string{"before", "after"} {
+			loop := 0.5 * (1 + 0.01*random.Float64())
+			r.Probes = append(r.Probes, results.Probe{Name: "noise", When: when, Values: map[string]*float64{"cpu_loop_seconds": &loop}})
+		}
+	}
 	published := 1.03
 	f.plan = map[string]any{"study": "oltp", "scale": "laptop", "rounds": 6, "seed": 42, "trials": trials,
 		"question": "Which filesystem carries more OLTP transactions, with a large and with a small buffer pool?",
@@ -83,8 +90,8 @@ func richTrial(run, id string, index, round int, factors map[string]string, rate
 	return r
 }
 
-// richSamples is a samples.csv of a warm-up of 10 s and a run of 60 s with a stall of 3 s.
-func richSamples(rate float64, random *rand.Rand) string {
+// richSamples is a samples.csv of a warm-up of 10 s and a run of 60 s, which may stall for 3 s: then it is not steady.
+func richSamples(rate float64, random *rand.Rand, stalls bool) string {
 	var b strings.Builder
 	b.WriteString("seconds,step,source,name,value\n")
 	switches, user, written := 0.0, 0.0, 0.0
@@ -94,7 +101,7 @@ func richSamples(rate float64, random *rand.Rand) string {
 			step = "warmup"
 		}
 		value := rate * (1 + 0.06*random.NormFloat64()) * math.Min(1, 0.4+float64(second)/12)
-		if second > 40 && second < 44 {
+		if stalls && second > 40 && second < 44 {
 			value = 0
 		}
 		switches, user, written = switches+value*40, user+0.62, written+value*18_000
@@ -103,6 +110,8 @@ func richSamples(rate float64, random *rand.Rand) string {
 			fmt.Sprintf("workload,transactions_per_second,%.3f", value), fmt.Sprintf("system,context_switches_total,%.0f", switches),
 			fmt.Sprintf("cpu,user_seconds_total,%.2f", user), fmt.Sprintf("cpu,idle_seconds_total,%.2f", 2*at-user),
 			fmt.Sprintf("disk:data,written_bytes_total,%.0f", written), "memory,free_bytes,123456789", "system,running_processes,3",
+			fmt.Sprintf("server,Innodb_os_log_written,%.0f", written/20), fmt.Sprintf("server,Innodb_data_written,%.0f", written*0.8),
+			fmt.Sprintf("server,Innodb_data_fsyncs,%.0f", switches/40), fmt.Sprintf("cpu,system_seconds_total,%.2f", user/2),
 		} {
 			fmt.Fprintf(&b, "%.3f,%s,%s\n", at, step, line)
 		}

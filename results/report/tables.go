@@ -116,6 +116,9 @@ func metricNames(series []*samples) []string {
 func (b *builder) table(s *samples, headline bool) Table {
 	t := Table{Key: s.metric.Key(), Metric: s.info, Step: s.metric.Step, Labels: s.metric.Labels, Headline: headline}
 	for _, row := range b.rowSet {
+		if b.elsewhere(s, row) {
+			continue
+		}
 		line := TableRow{Row: row}
 		base := s.at(row, b.base)
 		for _, column := range b.colSet {
@@ -135,10 +138,20 @@ func (b *builder) table(s *samples, headline bool) Table {
 		}
 		t.Rows = append(t.Rows, line)
 	}
-	if len(b.rowSet) > 1 && b.base != "" && s.info.Direction != results.Neutral {
+	if len(t.Rows) > 1 && b.base != "" && s.info.Direction != results.Neutral {
 		t.Means = b.means(t)
 	}
 	return t
+}
+
+// elsewhere reports whether a row has nothing to do with a metric: its trials are valid, and none of them knows it.
+func (b *builder) elsewhere(s *samples, row string) bool {
+	for _, column := range b.colSet {
+		if s.cells[[2]string{row, column}] != nil {
+			return false
+		}
+	}
+	return slices.ContainsFunc(b.trials, func(t *trial) bool { return t.row == row && t.status == results.StatusOK })
 }
 
 // means joins each column's ratios.
@@ -173,7 +186,7 @@ func (b *builder) noteEntry(e *Entry, cell *cellSamples) {
 }
 
 // judgeFamilies adjusts p-values within each metric name: all cells and steps of one metric answer one question
-// together. What a verdict needs to be understood becomes a footnote.
+// together.
 func (b *builder) judgeFamilies(tables []Table) {
 	families := map[string][]*stats.Comparison{}
 	for _, t := range tables {
@@ -188,6 +201,10 @@ func (b *builder) judgeFamilies(tables []Table) {
 	for _, family := range families {
 		stats.Family(family)
 	}
+}
+
+// noteComparisons makes a footnote of what a verdict needs to be understood.
+func (b *builder) noteComparisons(tables []Table) {
 	for _, t := range tables {
 		for r := range t.Rows {
 			for i := range t.Rows[r].Entries {

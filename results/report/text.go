@@ -30,6 +30,7 @@ func writeText(w io.Writer, m *Model, s Style) error {
 		}
 	}
 	p.costs()
+	p.controls()
 	p.claims()
 	p.published()
 	p.facts()
@@ -52,6 +53,16 @@ func (p *page) head() {
 	}
 	p.field("Trials", counts)
 	p.WriteString("\n")
+}
+
+// controls prints how far two runs of the same cell lie apart.
+func (p *page) controls() {
+	for i, c := range p.m.Controls {
+		p.field(map[bool]string{true: "A/A control"}[i == 0], c.Line())
+	}
+	if len(p.m.Controls) > 0 {
+		p.WriteString("\n")
+	}
 }
 
 func (p *page) claims() {

@@ -130,6 +130,19 @@ func againstText(c *stats.Comparison) string {
 	return strings.Join(parts, " ")
 }
 
+// Line is an A/A control in one line, the same in every format.
+func (c Control) Line() string {
+	place := strings.Trim(c.Row+" "+c.Column, " ")
+	if c.Comparison.Ratio == nil {
+		return fmt.Sprintf("%s, %s: no valid trials on both sides", place, c.Key)
+	}
+	line := fmt.Sprintf("%s, %s: the same cell under two names lies %s apart", place, c.Key, results.FormatChange(*c.Comparison.Ratio))
+	if c.Comparison.Low != nil {
+		line += fmt.Sprintf(" [%s, %s]", results.FormatChange(*c.Comparison.Low), results.FormatChange(*c.Comparison.High))
+	}
+	return line + " (" + trials(&c.Comparison) + ")"
+}
+
 // countsText lists the counts that are not zero.
 func countsText(c Counts) string {
 	var parts []string
