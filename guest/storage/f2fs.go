@@ -2,8 +2,12 @@ package storage
 
 import (
 	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
 	"regexp"
 	"strings"
+	"unicode/utf16"
 
 	"platter/guest"
 )
@@ -31,11 +35,13 @@ func init() {
 			if err != nil {
 				return nil, err
 			}
-			return parseF2FS(string(out)), nil
+			facts := parseF2FS(string(out))
+			facts["Volume name"], err = readF2FSLabel(t.Device())
+			return facts, err
 		},
 		Effective: func(facts map[string]string) map[string]string {
 			return pickFacts(facts, map[string]string{
-				"segments_per_section": "Segments per section", "sections_per_zone": "Sections per zone",
+				"segments_per_section": "Segments per section", "sections_per_zone": "Sections per zone", "label": "Volume name",
 			})
 		},
 		Busy: neverBusy, DropCaches: noCaches,
@@ -56,6 +62,44 @@ func mkfsF2FS(s guest.Storage, t Target) []string {
 		argv = append(argv, "-l", s.Label)
 	}
 	return append(argv, t.Device())
+}
+
+// Places in the first superblock (include/linux/f2fs_fs.h of the kernel).
+const (
+	f2fsSuper      = 1024
+	f2fsMagic      = 0xf2f52010
+	f2fsVolumeName = 124
+	f2fsNameUnits  = 512
+)
+
+// readF2FSLabel reads the superblock: dump.f2fs prints a label only as one long line of debugging output.
+func readF2FSLabel(device string) (string, error) {
+	f, err := os.Open(device)
+	if err != nil {
+		return "", fmt.Errorf("read the superblock: %w", err)
+	}
+	defer f.Close()
+	block := make([]byte, f2fsVolumeName+2*f2fsNameUnits)
+	if _, err := f.ReadAt(block, f2fsSuper); err != nil {
+		return "", fmt.Errorf("read the superblock: %w", err)
+	}
+	return parseF2FSLabel(block)
+}
+
+// parseF2FSLabel decodes the label, UTF-16 that ends with a zero.
+func parseF2FSLabel(block []byte) (string, error) {
+	if binary.LittleEndian.Uint32(block) != f2fsMagic {
+		return "", fmt.Errorf("read the superblock: it is none of f2fs")
+	}
+	var units []uint16
+	for at := f2fsVolumeName; at < len(block); at += 2 {
+		unit := binary.LittleEndian.Uint16(block[at:])
+		if unit == 0 {
+			break
+		}
+		units = append(units, unit)
+	}
+	return string(utf16.Decode(units)), nil
 }
 
 var f2fsLine = regexp.MustCompile(`^Info: ([^=]+) = (.*)$`)

@@ -39,7 +39,7 @@ func TestReadBackAnswersWhatWasAsked(t *testing.T) {
 			"naming.size": "8192", "sector.size": "4096"}, "data.bsize", "4096"},
 		{"btrfs", recorded{"dump-super": "btrfs.txt", "filesystem df": "btrfs_df.txt"}, map[string]string{"label": "lab1", "nodesize": "32k",
 			"checksum": "xxhash"}, "profile.metadata", "dup"},
-		{"f2fs", recorded{"dump.f2fs": "f2fs.txt"}, map[string]string{"segments_per_section": "2", "sections_per_zone": "3"}, "total FS sectors", "2097152 (1024 MB)"},
+		{"f2fs", recorded{"dump.f2fs": "f2fs.txt"}, map[string]string{"label": "lab1", "segments_per_section": "2", "sections_per_zone": "3"}, "total FS sectors", "2097152 (1024 MB)"},
 		{"jfs", recorded{"jfs_tune": "jfs.txt"}, map[string]string{"label": "lab1", "case_insensitive": "1"}, "Aggregate block size", "4096 bytes"},
 		{"nilfs2", recorded{"nilfs-tune": "nilfs2.txt"}, map[string]string{"label": "lab1", "block-size": "2048", "blocks-per-segment": "1024",
 			"reserved-segments-percentage": "7"}, "Filesystem OS type", "Linux"},
@@ -54,7 +54,11 @@ func TestReadBackAnswersWhatWasAsked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			facts, err := fs.ReadBack(t.Context(), test.exec, guest.Storage{}, Target{Devices: []string{"/dev/vdc"}}, Place{Dir: "/mnt"})
+			device := "/dev/vdc"
+			if test.fs == "f2fs" {
+				device = "testdata/readback/f2fs.bin" // its label is read from the device itself
+			}
+			facts, err := fs.ReadBack(t.Context(), test.exec, guest.Storage{}, Target{Devices: []string{device}}, Place{Dir: "/mnt"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,6 +102,12 @@ func TestParseFAT(t *testing.T) {
 		if _, err := parseFAT(bad); err == nil {
 			t.Errorf("%s: taken for a boot sector", name)
 		}
+	}
+}
+
+func TestParseF2FSLabelRefusesForeignBlocks(t *testing.T) {
+	if label, err := parseF2FSLabel(make([]byte, f2fsVolumeName+2*f2fsNameUnits)); err == nil {
+		t.Errorf("zeros gave the label %q", label)
 	}
 }
 

@@ -38,7 +38,7 @@ func init() {
 		ReadBack:   readBackZFS,
 		Effective:  effectiveZFS,
 		Busy:       busyZFS,
-		DropCaches: noCaches,
+		DropCaches: dropARC,
 	})
 	registerLayout(Layout{
 		Name: "zfs",
