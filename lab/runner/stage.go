@@ -54,6 +54,21 @@ func (r *run) stageImages(ctx context.Context) error {
 			return &lab.InfraError{What: "keep the manifest of " + name, Err: err}
 		}
 	}
+	return r.checkStacks()
+}
+
+// checkStacks refuses add-on images whose kernel modules the root image's kernel would not load.
+func (r *run) checkStacks() error {
+	for _, addon := range r.staged {
+		for _, root := range r.staged {
+			if root.image.Manifest.Recipe.Kind != images.KindRoot || addon.image.Manifest.Recipe.Kind != images.KindAddon {
+				continue
+			}
+			if err := images.CheckStack(root.image, addon.image); err != nil {
+				return &lab.InfraError{What: "stack images", Err: err}
+			}
+		}
+	}
 	return nil
 }
 
