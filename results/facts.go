@@ -49,6 +49,8 @@ type DiskFacts struct {
 	Preallocation      string `json:"preallocation"`
 	Emulated           string `json:"emulated,omitempty"` // preset that stands for a class of device
 	Model              string `json:"model,omitempty"`
+	// Passport is that of a real disk which the machine was given; nil for one that platter made.
+	Passport *Passport `json:"passport,omitempty"`
 }
 
 // StorageFacts is what mkfs and mount really made, read back.

@@ -219,7 +219,7 @@ func (s *survey) backing(disk *Disk) {
 		s.refuse(disk.Name, Unreadable, fmt.Sprintf("its backing file cannot be looked at: %v", err))
 		return
 	}
-	if is, ok := fileIdentity(now); ok && !b.same(is) {
+	if is, ok := fileIdentity(now); ok && !b.Same(is) {
 		s.refuse(disk.Name, BackingGone, fmt.Sprintf("its backing file was replaced: %s is another file now", path))
 	}
 }

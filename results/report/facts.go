@@ -120,6 +120,10 @@ func describeDisk(d results.DiskFacts) string {
 	if d.Emulated != "" {
 		parts = append(parts, "emulates "+d.Emulated)
 	}
+	if d.Passport != nil {
+		parts[0] = "passthrough " + d.Kind
+		parts = append(parts, d.Passport.String())
+	}
 	if d.Model != "" {
 		parts = append(parts, d.Model)
 	}
