@@ -2,6 +2,7 @@ package images
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 )
 
@@ -11,6 +12,9 @@ const (
 	KernelFile    = "kernel"        // root images only
 	InitramfsFile = "initramfs"     // root images only
 	ManifestFile  = "manifest.json"
+	// OptionsFile is what the server of a server image printed for --verbose --help while the image was built. It
+	// describes the image and is no part of it: machines never see it, and digests leave it out.
+	OptionsFile = "options.txt"
 )
 
 // Image is a built image on this host. Its files never change.
@@ -31,6 +35,15 @@ func (i Image) Kernel() string { return i.output(KernelFile) }
 
 // Initramfs returns the path of the initramfs of a root image, "" for others.
 func (i Image) Initramfs() string { return i.output(InitramfsFile) }
+
+// Options returns the path of the server's own list of options, and "" where none was kept.
+func (i Image) Options() string {
+	path := filepath.Join(i.Dir, OptionsFile)
+	if _, err := os.Stat(path); i.Dir == "" || err != nil {
+		return ""
+	}
+	return path
+}
 
 func (i Image) output(name string) string {
 	if _, ok := i.Manifest.Outputs[name]; !ok {

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/urfave/cli/v2"
+	"golang.org/x/sync/errgroup"
 
 	"platter/images"
 	"platter/images/build"
@@ -77,7 +80,7 @@ func (s imageStore) Ensure(ctx context.Context, name string, say func(string)) (
 	case err != nil:
 		return images.Image{}, &lab.InfraError{What: "image " + name, Err: err}
 	}
-	return image, nil
+	return image, s.checkOptions(image)
 }
 
 func (s imageStore) recipe(name string) (images.Recipe, error) {
@@ -183,15 +186,32 @@ func buildImages(c *cli.Context) error {
 	if len(faults) > 0 {
 		return errors.Join(faults...)
 	}
-	for _, name := range c.Args().Slice() {
-		start := time.Now()
-		image, err := s.Ensure(c.Context, name, func(step string) { fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", name, step) })
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(c.App.Writer, "%s  %s  %s  %s  (%s)\n", name, short(image.Digest), sizeOf(image), image.Dir, time.Since(start).Round(time.Millisecond))
+	return s.buildAll(c, c.Args().Slice())
+}
+
+// buildAll builds images side by side, one a processor: dpkg, which is most of a build, works on one package at a time.
+// The first that fails stops the others.
+func (s imageStore) buildAll(c *cli.Context, names []string) error {
+	group, ctx := errgroup.WithContext(c.Context)
+	group.SetLimit(runtime.NumCPU())
+	var printing sync.Mutex
+	print := func(w io.Writer, format string, args ...any) {
+		printing.Lock()
+		defer printing.Unlock()
+		fmt.Fprintf(w, format, args...)
 	}
-	return nil
+	for _, name := range names {
+		group.Go(func() error {
+			start := time.Now()
+			image, err := s.Ensure(ctx, name, func(step string) { print(c.App.ErrWriter, "%s: %s\n", name, step) })
+			if err != nil {
+				return err
+			}
+			print(c.App.Writer, "%s  %s  %s  %s  (%s)\n", name, short(image.Digest), sizeOf(image), image.Dir, time.Since(start).Round(time.Millisecond))
+			return nil
+		})
+	}
+	return group.Wait()
 }
 
 func verifyImages(c *cli.Context) error {

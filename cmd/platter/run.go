@@ -79,8 +79,12 @@ func setUp(c *cli.Context, plan lab.Plan) (b bench, err error) {
 	if b.host, err = openHost(c.Context, c); err != nil {
 		return b, err
 	}
-	if err = b.check(c, plan); err == nil {
-		err = b.catalogue.ensureTarballs(c)
+	for _, check := range []func() error{
+		func() error { return b.check(c, plan) }, b.catalogue.checkCached, func() error { return b.catalogue.ensureTarballs(c) },
+	} {
+		if err = check(); err != nil {
+			break
+		}
 	}
 	if err != nil {
 		return b, errors.Join(err, b.host.Close())

@@ -15,7 +15,7 @@ type binaries struct {
 }
 
 // binaryDirs are searched in order; tarballs are unpacked to /usr/local/mysql in a server image.
-var binaryDirs = []string{"/usr/sbin/", "/usr/bin/", "/usr/libexec/", "/usr/local/mysql/bin/", "/usr/local/mysql/scripts/", "/usr/local/sbin/", "/usr/local/bin/"}
+var binaryDirs = []string{"/usr/sbin/", "/usr/bin/", "/usr/libexec/", tarballDir + "/bin/", tarballDir + "/sbin/", tarballDir + "/libexec/", tarballDir + "/scripts/", "/usr/local/sbin/", "/usr/local/bin/"}
 
 func findBinaries(r *root) (binaries, error) {
 	var b binaries
@@ -63,6 +63,9 @@ func detect(ctx context.Context, r *root, b binaries) (Product, error) {
 // their options in the list.
 func listOptions(ctx context.Context, r *root, b binaries, asked ...map[string]string) (Catalogue, error) {
 	args := []string{"--no-defaults"}
+	if base := baseOf(b.server); base != "" {
+		args = append(args, "--basedir="+base)
+	}
 	for _, options := range asked {
 		for _, name := range sortedKeys(options) {
 			plain := strings.ReplaceAll(strings.ToLower(name), "_", "-")

@@ -100,6 +100,9 @@ func (s *Server) initialise(ctx context.Context) error {
 // (normal) is asked for where it is known.
 func (s *Server) installArgs(ctx context.Context) []string {
 	args := []string{"--defaults-file=" + s.places.optionFile, "--datadir=" + s.places.data}
+	if base := baseOf(s.binaries.server); base != "" {
+		args = append(args, "--basedir="+base)
+	}
 	help, err := s.root.output(ctx, s.binaries.install, "--help")
 	if err != nil {
 		return args // an old script without --help has none of the newer options either

@@ -81,6 +81,27 @@ func CheckOptions(profile string, asked map[string]string, memoryBytes int64) []
 	return errs
 }
 
+// CheckKnown says which asked options a server does not know, from what it printed for --verbose --help. It is pure; the
+// host calls it once it has a server's image. Options of plugins are in no such list, so nothing is said when plugins are
+// asked for; Prepare then checks with the plugins loaded.
+func CheckKnown(help, profile string, asked map[string]string, memoryBytes int64) error {
+	for name := range asked {
+		if plain, _ := plainName(name); strings.HasPrefix(plain, "plugin-") {
+			return nil
+		}
+	}
+	c, err := ParseCatalogue(help)
+	if err != nil {
+		return err
+	}
+	options, err := ProfileOptions(profile, memoryBytes)
+	if err != nil {
+		return err
+	}
+	_, err = resolveOptions(c, options, asked)
+	return err
+}
+
 // plainName is an option's name with dashes and without loose-, which is reported apart.
 func plainName(asked string) (name string, loose bool) {
 	name = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(asked, "-"), "_", "-"))

@@ -129,7 +129,8 @@ func (s *Server) writeOptionFile() error {
 	if o, ok := find(s.options, "tmpdir"); ok && o.value == "data" {
 		s.places.tmp = filepath.Join(filepath.Dir(s.places.data), "tmp")
 	}
-	text := optionFile(s.product, baseSettings(s.catalogue, s.product, s.places), s.needed, s.options)
+	base := append(baseSettings(s.catalogue, s.product, s.places), relocation(s.root, s.catalogue, baseOf(s.binaries.server))...)
+	text := optionFile(s.product, base, s.needed, s.options)
 	name := filepath.Join(s.config.RunDir, "my.cnf")
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		return fmt.Errorf("write the server's option file: %w", err)
@@ -143,6 +144,7 @@ func command(ctx context.Context, r *root, name string, args ...string) *exec.Cm
 	cmd.Path, cmd.Err = name, nil // the path is one of the root, not of this machine
 	cmd.Dir = "/"
 	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/mysql/bin", "LC_ALL=C", "LANG=C", "HOME=/nonexistent", "TZ=UTC"}
+	cmd.Env = append(cmd.Env, libraryPath(name)...)
 	cmd.SysProcAttr = r.attributes()
 	return cmd
 }

@@ -73,6 +73,11 @@ func (Builder) Build(ctx context.Context, r images.Recipe, o images.Options, dir
 	if m.Outputs, err = describe(dir); err != nil {
 		return fmt.Errorf("build image %s: %w", r.Name, err)
 	}
+	if out.options != nil {
+		if err := os.WriteFile(filepath.Join(dir, images.OptionsFile), out.options, 0o644); err != nil {
+			return err
+		}
+	}
 	m.BuildSeconds = time.Since(start).Seconds()
 	data, err := m.Encode()
 	if err != nil {

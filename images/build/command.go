@@ -18,6 +18,14 @@ const recordPackages = `export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG"
 chroot "$1" dpkg-query -W -f '${Package}=${Version}\n' | xargs apt-cache show --no-all-versions |
 grep -E '^(Package|Version|Architecture|SHA256):' >"$1` + packagesFile + `"`
 
+// optionsFile is where the hook leaves the server's list of options, which the filter takes out like packagesFile.
+const optionsFile = "/platter-options"
+
+// recordOptions asks the new root's server for its options, as its own user, since as root it refuses. An image without
+// the list is as good: options are then checked in the guest.
+var recordOptions = fmt.Sprintf(`chroot --userspec=%d:%d "$1" sh -c 'exec "$(command -v mariadbd || command -v mysqld)" --no-defaults --verbose --help' >"$1%s" 2>/dev/null || rm -f "$1%s"`,
+	images.ServerUID, images.ServerUID, optionsFile, optionsFile)
+
 // mmdebstrap returns the command line that installs recipe r and writes the
 // root as a tar stream to its standard output. mode is root, or unshare for an
 // ordinary user; keyring may be empty.
@@ -44,6 +52,9 @@ func mmdebstrap(mode string, r images.Recipe, o images.Options, keyring string) 
 	}
 	for _, line := range r.Customize.Run {
 		args = append(args, `--customize-hook=chroot "$1" sh -ec `+quote(line))
+	}
+	if r.Kind == images.KindServer && r.Distribution == nil {
+		args = append(args, "--customize-hook="+recordOptions)
 	}
 	args = append(args, "--customize-hook="+recordPackages, r.Suite, "-")
 	if o.Mirror != "" {

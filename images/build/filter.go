@@ -33,7 +33,7 @@ type filter struct {
 func newFilter(c images.Customize) *filter {
 	f := &filter{
 		customize: c,
-		remove:    patterns(append(slices.Clone(c.Remove), packagesFile)),
+		remove:    patterns(append(slices.Clone(c.Remove), packagesFile, optionsFile)),
 		replaced:  map[string]bool{},
 		written:   map[string]bool{},
 		captured:  map[string][]byte{},

@@ -19,6 +19,7 @@ type rootOutput struct {
 	packages      []images.Package
 	kernel        []byte // nil when there is none
 	kernelVersion string
+	options       []byte // the server's, nil when unknown
 }
 
 // steps are the messages of mmdebstrap worth repeating.
@@ -104,7 +105,7 @@ func makeRoot(ctx context.Context, r images.Recipe, o images.Options, f *filter,
 
 // output evaluates the captured files.
 func (f *filter) output() (*rootOutput, error) {
-	out := &rootOutput{}
+	out := &rootOutput{options: f.captured[optionsFile]}
 	for path, content := range f.captured {
 		if version, ok := strings.CutPrefix(path, "/boot/vmlinuz-"); ok {
 			if out.kernel != nil {
@@ -123,5 +124,5 @@ func isCaptured(header *tar.Header, path string) bool {
 	if header.Typeflag != tar.TypeReg {
 		return false
 	}
-	return path == "/var/lib/dpkg/status" || path == packagesFile || strings.HasPrefix(path, "/boot/vmlinuz-")
+	return path == "/var/lib/dpkg/status" || path == packagesFile || path == optionsFile || strings.HasPrefix(path, "/boot/vmlinuz-")
 }

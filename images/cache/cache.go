@@ -68,6 +68,13 @@ func Open(dir string, builder Builder) (*Cache, error) {
 // Dir returns the absolute path of the cache directory.
 func (c *Cache) Dir() string { return c.dir }
 
+// Lookup returns the image of r and o when the cache has it. It builds nothing and waits for nobody.
+func (c *Cache) Lookup(r images.Recipe, o images.Options) (images.Image, bool) {
+	digest := r.Digest(o)
+	image, err := entry{filepath.Join(c.dir, entryName(r.Name, digest))}.load()
+	return image, err == nil && image.Digest == digest
+}
+
 // Ensure returns the image of r and o. When the cache has it, that costs
 // reading one manifest and no network. Otherwise it builds the image, or waits
 // for another process that does; progress is told about both. When ctx ends,
@@ -75,7 +82,7 @@ func (c *Cache) Dir() string { return c.dir }
 func (c *Cache) Ensure(ctx context.Context, r images.Recipe, o images.Options, progress func(string)) (images.Image, error) {
 	digest := r.Digest(o)
 	e := entry{filepath.Join(c.dir, entryName(r.Name, digest))}
-	if image, err := e.load(); err == nil && image.Digest == digest {
+	if image, ok := c.Lookup(r, o); ok {
 		return image, nil
 	}
 	unlock, err := c.lock(ctx, e, r.Name, progress)
@@ -84,7 +91,7 @@ func (c *Cache) Ensure(ctx context.Context, r images.Recipe, o images.Options, p
 	}
 	defer unlock()
 	// Whoever held the lock before may have built it.
-	if image, err := e.load(); err == nil && image.Digest == digest {
+	if image, ok := c.Lookup(r, o); ok {
 		return image, nil
 	}
 	if err := c.build(ctx, e, r, o, progress); err != nil {
