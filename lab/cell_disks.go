@@ -29,6 +29,9 @@ func (s Study) disksFor(st guest.Storage) []Disk {
 	for _, d := range s.Disks {
 		if slices.Contains(used, d.Name) {
 			d.Serial = serial(s.Name, d.Name)
+			if d.Passport != nil && ownSerial(d.Attach) {
+				d.Serial = d.Passport.Serial
+			}
 			out = append(out, d)
 		}
 	}
@@ -40,7 +43,7 @@ func guestDisks(disks []Disk) []guest.Disk {
 	out := make([]guest.Disk, len(disks))
 	for i, d := range disks {
 		out[i] = guest.Disk{Name: d.Name, Serial: d.Serial, SizeBytes: d.SizeBytes, LogicalBlockBytes: d.LogicalBlockBytes,
-			ReadDelaySeconds: d.ReadDelaySeconds, WriteDelaySeconds: d.WriteDelaySeconds}
+			Wipe: d.Claim != "", ReadDelaySeconds: d.ReadDelaySeconds, WriteDelaySeconds: d.WriteDelaySeconds}
 	}
 	return out
 }

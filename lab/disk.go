@@ -35,12 +35,18 @@ var disks = convert(mapOf(diskName, diskValue), func(list []named[Disk]) []Disk 
 	for i, e := range list {
 		out[i] = e.Value
 		out[i].Name = e.Name
+		if out[i].Claim != "" {
+			out[i].Emulated = "" // a real disk imitates nothing
+		}
 	}
 	return out
 })
 
-var diskValue = object("disk", startDisk,
-	needed(key("size", "Size of the disk.", size, func(d *Disk) *int64 { return &d.SizeBytes })),
+var diskValue = either(object("disk", startDisk,
+	key("size", "Size of the disk; with claim the least it must have.", size, func(d *Disk) *int64 { return &d.SizeBytes }),
+	key("claim", "Serial or WWN of a real disk of the host, which somebody has given up with platter disks claim; a preset is then left out.",
+		text("the serial or WWN of a claimed disk, never a path like /dev/sdb", `^[^/\s]+$`), func(d *Disk) *string { return &d.Claim }),
+	key("attach", "How a claimed disk reaches the machine.", oneOf("attach mode", attachModes...), func(d *Disk) *string { return &d.Attach }),
 	key("preset", "A class of device to imitate with limits and latency; titles then say emulated device.",
 		oneOf("preset", presetNames...), func(d *Disk) *string { return &d.Emulated }),
 	key("bus", "How the disk is attached.", oneOf("bus", buses...), func(d *Disk) *string { return &d.Bus }),
@@ -58,19 +64,26 @@ var diskValue = object("disk", startDisk,
 	key("limits", "Rate limits kept by QEMU.", limits, func(d *Disk) *Limits { return &d.Limits }),
 	keyTo("latency", "Delay added to each request in the guest (dm-delay): one duration, or {read: , write: }.", latency,
 		func(d *Disk, l delays) { d.ReadDelaySeconds, d.WriteDelaySeconds = l.Read, l.Write }),
-)
+), "size", "claim")
 
 // startDisk begins with the preset the mapping names, so that its other keys override the preset in whatever order
 // they stand.
 func startDisk(_ *decoder, _ string, n *node) Disk {
 	out := defaultDisk
-	if p := n.get("preset"); p != nil {
+	claimed := n.get("claim") != nil
+	if p := n.get("preset"); p != nil && !claimed {
 		if found, ok := presets[p.text]; ok {
 			out = found
 		}
 	}
 	if bus := n.get("bus"); bus != nil {
 		out.Bus = bus.text
+	}
+	if claimed {
+		out.Attach = AttachBlock
+		if a := n.get("attach"); a != nil && a.text == AttachLUN && n.get("bus") == nil {
+			out.Bus = "scsi"
+		}
 	}
 	// An I/O thread exists on virtio and scsi only; the default must not contradict the bus.
 	out.IOThread = hasIOThread(out.Bus)
@@ -109,6 +122,14 @@ var latency = value[delays]{
 // checkDisk says what makes no sense about one disk. Messages name the key and what would be accepted.
 func checkDisk(d Disk, allowUnsafe bool) (problems []keyed) {
 	add := func(key, problem string) { problems = append(problems, keyed{key, problem}) }
+	if d.Claim != "" {
+		problems = checkClaimed(d)
+		if d.Passport == nil {
+			return problems // nothing else of it is known
+		}
+	} else if d.Attach != "" {
+		add("attach", "is for a claimed disk: name it with claim")
+	}
 	block := max(d.LogicalBlockBytes, 512)
 	if d.LogicalBlockBytes != 0 && d.LogicalBlockBytes != 512 && d.LogicalBlockBytes != 4096 {
 		add("logical_block", "want 512B or 4KiB, got "+FormatSize(d.LogicalBlockBytes))

@@ -154,7 +154,9 @@ func serial(study, disk string) string {
 
 func diskBytes(disks []Disk) (total int64) {
 	for _, d := range disks {
-		total += d.SizeBytes
+		if d.Passport == nil { // a real disk takes nothing of the host's space
+			total += d.SizeBytes
+		}
 	}
 	return total
 }

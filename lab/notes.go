@@ -66,6 +66,9 @@ func (s Study) withoutPatterns() Study {
 }
 
 func diskNotes(d Disk) (notes []string) {
+	if d.Passport != nil {
+		notes = claimNotes(d)
+	}
 	switch {
 	case d.Emulated != "":
 		notes = append(notes, fmt.Sprintf("disk %s is an emulated device (%s): rates are limited and delays added, nothing turns", d.Name, d.Emulated))

@@ -78,6 +78,22 @@ func object[S any](name string, start func(d *decoder, path string, n *node) S, 
 	}
 }
 
+// either makes one of two keys of an object needed.
+func either[S any](v value[S], a, b string) value[S] {
+	for _, def := range v.defs {
+		if properties, ok := def["properties"].(schema); ok && properties[a] != nil && properties[b] != nil {
+			def["anyOf"] = []schema{{"required": []string{a}}, {"required": []string{b}}}
+		}
+	}
+	return value[S]{schema: v.schema, defs: v.defs, read: func(d *decoder, path string, n *node) (S, bool) {
+		out, ok := v.read(d, path, n)
+		if ok && n.get(a) == nil && n.get(b) == nil {
+			d.fault(n, join(path, a), "key is missing (or give %s)", b)
+		}
+		return out, ok
+	}}
+}
+
 func readKey[S any](d *decoder, path string, e entry, fields []field[S], keys []string, out *S) {
 	at := join(path, e.key)
 	for _, f := range fields {

@@ -3,6 +3,7 @@ package lab
 import (
 	"platter/guest"
 	"platter/images"
+	"platter/results"
 )
 
 // PlanSchema is the identity of plan.json's format.
@@ -92,6 +93,10 @@ type Disk struct {
 	ReadDelaySeconds   float64 `json:"read_delay_seconds,omitempty"`
 	WriteDelaySeconds  float64 `json:"write_delay_seconds,omitempty"`
 	Emulated           string  `json:"emulated,omitempty"` // preset that stands for a class of device
+
+	Claim    string            `json:"claim,omitempty"`    // serial or WWN of a real disk that was given up for this
+	Attach   string            `json:"attach,omitempty"`   // how a real disk reaches the machine: block, lun, nvme, pci, usb
+	Passport *results.Passport `json:"passport,omitempty"` // of the claimed disk
 }
 
 // Limits are the rate limits of a disk (libvirt's iotune); zero means none.
