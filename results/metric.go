@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 )
 
@@ -59,6 +60,9 @@ func LookupMetric(name string) (MetricInfo, bool) {
 	if info, ok := byName[name]; ok {
 		return info, true
 	}
+	if p, ok := percentileOf(name); ok {
+		return MetricInfo{name, Seconds, LowerBetter, 0.10, false, p + " % of the events took at most this long"}, true
+	}
 	info := MetricInfo{Name: name, Unit: Count, Direction: Neutral, Help: "not in this version's registry"}
 	for _, s := range suffixes {
 		if strings.HasSuffix(name, s.suffix) {
@@ -67,6 +71,39 @@ func LookupMetric(name string) (MetricInfo, bool) {
 		}
 	}
 	return info, false
+}
+
+// PercentileMetric names the metric of a latency percentile: two digits before the point, then those after it, so 95 is
+// latency_p95_seconds and 99.5 latency_p995_seconds.
+func PercentileMetric(p float64) string {
+	text := strconv.FormatFloat(p, 'f', -1, 64)
+	whole, rest, _ := strings.Cut(text, ".")
+	if len(whole) < 2 {
+		whole = "0" + whole
+	}
+	return "latency_p" + whole + rest + "_seconds"
+}
+
+// percentileOf reads a name PercentileMetric gave.
+func percentileOf(name string) (p string, ok bool) {
+	digits, ok := strings.CutPrefix(name, "latency_p")
+	if !ok {
+		return "", false
+	}
+	if digits, ok = strings.CutSuffix(digits, "_seconds"); !ok || len(digits) < 2 || strings.Trim(digits, "0123456789") != "" {
+		return "", false
+	}
+	whole, rest := digits[:2], digits[2:]
+	if digits == "100" {
+		whole, rest = digits, ""
+	}
+	if whole = strings.TrimPrefix(whole, "0"); whole == "" {
+		whole = "0"
+	}
+	if rest != "" {
+		whole += "." + rest
+	}
+	return whole, true
 }
 
 // Metrics returns the registry in the order reports show it. The slice is the caller's own.

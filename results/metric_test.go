@@ -57,9 +57,9 @@ func suffixAllows(name string, unit Unit) bool {
 }
 
 func TestLookupUnknownMetric(t *testing.T) {
-	info, known := LookupMetric("recovery_seconds")
+	info, known := LookupMetric("unheard_of_seconds")
 	if known || info.Unit != Seconds || info.Direction != Neutral {
-		t.Errorf("LookupMetric(recovery_seconds) = %+v, %v; want neutral seconds, unknown", info, known)
+		t.Errorf("LookupMetric(unheard_of_seconds) = %+v, %v; want neutral seconds, unknown", info, known)
 	}
 }
 
@@ -81,5 +81,25 @@ func TestKey(t *testing.T) {
 	}
 	if got := (Metric{Name: "mkfs_seconds"}).Key(); got != "mkfs_seconds" {
 		t.Errorf("Key() = %s, want the bare name", got)
+	}
+}
+
+func TestPercentileMetric(t *testing.T) {
+	for p, want := range map[float64]struct{ name, help string }{
+		95: {"latency_p95_seconds", "95 %"}, 99.9: {"latency_p999_seconds", "99.9 %"}, 99.5: {"latency_p995_seconds", "99.5 %"},
+		90: {"latency_p90_seconds", "90 %"}, 5: {"latency_p05_seconds", "5 %"}, 100: {"latency_p100_seconds", "100 %"}, 50: {"latency_p50_seconds", "half"},
+	} {
+		name := PercentileMetric(p)
+		if info, known := LookupMetric(name); name != want.name || !known || info.Unit != Seconds || info.Direction != LowerBetter || !strings.HasPrefix(info.Help, want.help+" ") {
+			t.Errorf("%g: %s is %+v (known %v), want %s, help %s", p, name, info, known, want.name, want.help)
+		}
+		if err := CheckMetricName(name); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"latency_p_seconds", "latency_p9_seconds", "latency_pxx_seconds", "latency_p95_total"} {
+		if _, known := LookupMetric(name); known {
+			t.Errorf("%s is no percentile", name)
+		}
 	}
 }

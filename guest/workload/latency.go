@@ -66,6 +66,9 @@ func (l *latency) merge(o *latency) {
 // percentile is the smallest recorded time whose cumulative count reaches p per cent; nil with a reason when fewer than
 // ten events lie beyond it.
 func (l *latency) percentile(p float64) (seconds *float64, reason string) {
+	if p >= 100 {
+		return nil, "nothing lies beyond the largest; it is latency_maximum_seconds"
+	}
 	if beyond := float64(l.count) * (100 - p) / 100; beyond < eventsBeyond-1e-9 {
 		return nil, fmt.Sprintf("%d events; a p%g needs %.0f", l.count, p, eventsBeyond*100/(100-p))
 	}

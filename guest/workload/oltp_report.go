@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"platter/guest"
+	"platter/results"
 )
 
 // emitOLTP reports a load the way sysbench sums it up, in base units. percentile is reported beside the usual ones; rows
@@ -138,7 +139,7 @@ func (s *Session) emitFailure(o outcome, err error) {
 func percentilesWith(p float64) []namedPercentile {
 	out := slices.Clone(percentiles)
 	if p > 0 && !slices.ContainsFunc(out, func(n namedPercentile) bool { return n.p == p }) {
-		out = append(out, namedPercentile{fmt.Sprintf("latency_p%g_seconds", p), p})
+		out = append(out, namedPercentile{results.PercentileMetric(p), p})
 	}
 	return out
 }

@@ -93,6 +93,11 @@ type record struct {
 func session(srv *server.Server, r *record) *workload.Session {
 	return &workload.Session{Connect: srv.Connect, Exited: srv.Exited(), ExitErr: srv.ExitErr, Seed: 7, Step: "run", Flavour: srv.Product().Flavour,
 		Emit: func(m guest.Measurement) {
+			for _, one := range m.Metrics {
+				if _, known := results.LookupMetric(one.Name); !known {
+					panic(one.Name + " is not in results/registry.go")
+				}
+			}
 			r.Metrics = append(r.Metrics, m.Metrics...)
 			r.Histograms = append(r.Histograms, m.Histograms...)
 			r.Flags = append(r.Flags, m.Flags...)
