@@ -27,14 +27,13 @@ type File struct {
 
 // Image is what the manifest of an image says.
 type Image struct {
-	Name          string
-	RecipeDigest  string // sha256:…
-	KernelVersion string
-	Arch          string
-	Mirror        string
-	BuiltAt       time.Time
-	Packages      []Package
-	Outputs       []Output
+	Name         string
+	RecipeDigest string // sha256:…
+	Mirror       string
+	BuiltAt      time.Time
+	Packages     []Package
+	Outputs      []Output
+	Distribution *Output // the tarball a server image was made of: its source and digest
 }
 
 // Package is an installed Debian package.

@@ -26,6 +26,11 @@ func SBOM(image Image) ([]byte, error) {
 		"primaryPackagePurpose": "OPERATING-SYSTEM", "checksums": checksums, "supplier": unknown,
 	}}
 	relationships := []object{{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": self}}
+	if d := image.Distribution; d != nil {
+		packages = append(packages, object{"SPDXID": "SPDXRef-distribution", "name": d.Name, "downloadLocation": unknown, "filesAnalyzed": false,
+			"checksums": []object{{"algorithm": "SHA256", "checksumValue": d.SHA256}}})
+		relationships = append(relationships, object{"spdxElementId": self, "relationshipType": "CONTAINS", "relatedSpdxElement": "SPDXRef-distribution"})
+	}
 	for i, p := range image.Packages {
 		id := fmt.Sprintf("SPDXRef-package-%d-%s", i+1, notSPDXID.ReplaceAllString(p.Name, "-"))
 		entry := object{

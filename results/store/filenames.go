@@ -18,6 +18,9 @@ const (
 	ReadmeFile  = "README.txt"
 	SumsFile    = "SHA256SUMS" // of everything but itself, derived/ and report/
 
+	CrateFile      = "ro-crate-metadata.json" // what lies in the folder; written when the run ends
+	ProvenanceFile = "provenance.json"        // in-toto statement; written when the run ends
+
 	StudyDir   = "study" // the user's files, verbatim
 	EnvDir     = "env"
 	RawDir     = "env/raw"

@@ -25,7 +25,7 @@ func (e *BusyError) Error() string {
 }
 
 // Resume opens a run folder that did not come to its end, to write further attempts. It keeps the plan, the order and
-// all that is there; SHA256SUMS goes until the run ends again. The error is a *BusyError while the run's process lives,
+// all that is there; SHA256SUMS and what describes the folder go until the run ends again. The error is a *BusyError while the run's process lives,
 // and when two processes resume at once one of them gets it.
 func Resume(path string) (*Run, error) {
 	run, err := Open(path)
@@ -45,7 +45,10 @@ func Resume(path string) (*Run, error) {
 	run.journal = journal
 	run.meta.Status, run.meta.Reason, run.meta.EndedAt = Running, "", nil
 	run.meta.stampProcess()
-	err = errors.Join(ignoreNotExist(os.Remove(run.file(SumsFile))), writeJSON(run.file(RunFile), run.meta),
+	for _, name := range []string{SumsFile, CrateFile, ProvenanceFile} {
+		err = errors.Join(err, ignoreNotExist(os.Remove(run.file(name))))
+	}
+	err = errors.Join(err, writeJSON(run.file(RunFile), run.meta),
 		run.Log(JournalEntry{Event: "run_resumed", PID: run.meta.PID}))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("resume: %w", err), journal.Close())

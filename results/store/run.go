@@ -131,7 +131,8 @@ func (r *Run) WriteReport(name string, write func(io.Writer) error) error {
 	return writeAtomic(r.file(filepath.Join(ReportDir, name)), write)
 }
 
-// Close ends the run: the journal's last line, run.json with the final status, and SHA256SUMS last. A second Close does
+// Close ends the run: the journal's last line, run.json with the final status, the documents that describe the folder to
+// others' tools, and SHA256SUMS last. A second Close does
 // nothing. The status is one of Done, Interrupted and Failed; all but Done need a reason.
 func (r *Run) Close(status Status, reason string) error {
 	if status != Done && status != Interrupted && status != Failed {
@@ -152,7 +153,8 @@ func (r *Run) Close(status Status, reason string) error {
 	if err := errors.Join(err, writeJSON(r.file(RunFile), r.meta)); err != nil {
 		return fmt.Errorf("close run: %w", err)
 	}
-	if err := r.writeSums(); err != nil {
+	// What describes the folder may fail; the digests of what was measured must not depend on it.
+	if err := errors.Join(r.describe(), r.writeSums()); err != nil {
 		return fmt.Errorf("close run: %w", err)
 	}
 	return nil

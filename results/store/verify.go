@@ -14,7 +14,8 @@ import (
 
 // Verify checks a run folder and returns everything that is wrong with it, in no more words than needed: the run has
 // ended and every trial of the plan has a result (complete), every file has the digest of SHA256SUMS and no other file
-// is there (digests), and every document fits its schema. An empty answer means the folder is as it was when it ended.
+// is there (digests), every document fits its schema, and the latencies follow from their distributions (recomputed). An
+// empty answer means the folder is as it was when it ended.
 func (r *Run) Verify() []*Problem {
 	var problems []*Problem
 	problems = append(problems, r.verifyDigests()...)
@@ -111,6 +112,10 @@ func (r *Run) verifyComplete() []*Problem {
 		switch {
 		case err == nil:
 			done[result.TrialID] = true
+			if err := recompute(result); err != nil {
+				place, _ := trialDir(result.TrialID, result.Attempt) // proven by Results
+				problems = append(problems, &Problem{filepath.Join(place, ResultFile), Invalid, err})
+			}
 		case errors.As(err, &problem) && problem.Kind != Incomplete:
 			problems = append(problems, problem)
 		}
