@@ -77,7 +77,7 @@ func (d *Disk) take(p results.Passport) {
 }
 
 // serialsOK are serials that every bus and every tool carries unchanged.
-var serialsOK = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,20}$`)
+var serialsOK = regexp.MustCompile(`^[A-Za-z0-9_-]{1,20}$`)
 
 // checkClaimed says what makes no sense about a disk that names a claim.
 func checkClaimed(d Disk) (problems []keyed) {
@@ -105,7 +105,7 @@ func checkClaimed(d Disk) (problems []keyed) {
 		add("limits", "attach: %s bypasses QEMU's block layer, so nothing can limit it; use attach: block", d.Attach)
 	}
 	if ownSerial(d.Attach) && !serialsOK.MatchString(p.Serial) {
-		add("attach", "%s shows the guest the disk's own serial %q, which not every bus carries (want at most 20 letters, digits, _ . -); use attach: block", d.Attach, p.Serial)
+		add("attach", "%s shows the guest the disk's own serial %q, which not every bus carries (want at most 20 letters, digits, _ -); use attach: block", d.Attach, p.Serial)
 	}
 	switch {
 	case d.Attach == AttachLUN && d.Bus != "scsi":

@@ -106,16 +106,19 @@ func (s Spec) clock() *libvirtxml.DomainClock {
 // the firmware and the kernel time to find.
 func (s Spec) devices(places placement) *libvirtxml.DomainDeviceList {
 	list := &libvirtxml.DomainDeviceList{
-		Emulator: s.Emulator,
-		Controllers: append([]libvirtxml.DomainController{
-			{Type: "usb", Index: ptr(uint(0)), Model: "none"},
-		}, places.controllers...),
-		MemBalloon: &libvirtxml.DomainMemBalloon{Model: "none"},
+		Emulator:    s.Emulator,
+		Controllers: places.controllers,
+		Hostdevs:    s.hostdevs(places),
+		MemBalloon:  &libvirtxml.DomainMemBalloon{Model: "none"},
 		RNGs: []libvirtxml.DomainRNG{{
 			Model:   "virtio",
 			Backend: &libvirtxml.DomainRNGBackend{Random: &libvirtxml.DomainRNGBackendRandom{Device: "/dev/urandom"}},
 			Address: &libvirtxml.DomainAddress{PCI: pciAddress(rngSlot, 0)},
 		}},
+	}
+	if !places.usb {
+		none := libvirtxml.DomainController{Type: "usb", Index: ptr(uint(0)), Model: "none"}
+		list.Controllers = append([]libvirtxml.DomainController{none}, places.controllers...)
 	}
 	for i, d := range s.Disks {
 		if s.onCommandLine(d) {

@@ -84,11 +84,13 @@ const (
 // "auto" is resolved before, so that what is asked and what is written can be
 // compared.
 type Disk struct {
-	Serial   string // at most 20 bytes of A-Za-z0-9_-; the guest finds the disk by it
-	Path     string // image file or device node on the host
-	Kind     Kind
-	Format   Format
-	ReadOnly bool // several machines may share a read-only image
+	Serial    string // at most 20 bytes of A-Za-z0-9_-; the guest finds the disk by it
+	Path      string // image file or device node on the host
+	Kind      Kind
+	PCI       PCIAddress // of the drive, for kind NVMeNamespace instead of Path
+	Namespace int        // of the drive
+	Format    Format
+	ReadOnly  bool // several machines may share a read-only image
 	// KeepOwner stops libvirt from giving the file to QEMU's user: an image is
 	// shared by machines that start and stop at different times, and QEMU can
 	// read it as it is. A daemon without the dac security driver refuses it.

@@ -29,9 +29,13 @@ func (d Disk) faults() Faults {
 	case !serialOK.MatchString(d.Serial):
 		f.add("serial", "%q: want only A-Za-z0-9_-", d.Serial)
 	}
-	f.addIf(!strings.HasPrefix(d.Path, "/"), "path", "%q is not an absolute path", d.Path)
+	if d.Kind == NVMeNamespace {
+		d.nvmeFaults(&f)
+	} else {
+		f.addIf(!strings.HasPrefix(d.Path, "/"), "path", "%q is not an absolute path", d.Path)
+	}
 	f.addIf(!xmlSafe(d.Path), "path", "%q holds a control character or is not UTF-8", d.Path)
-	oneOf(&f, "kind", d.Kind, File, Block, LUN)
+	oneOf(&f, "kind", d.Kind, File, Block, LUN, NVMeNamespace)
 	oneOf(&f, "format", d.Format, Raw, QCOW2)
 	oneOf(&f, "bus", d.Bus, Virtio, SCSI, SATA, NVMe)
 	oneOf(&f, "cache", d.Cache, CacheNone, CacheWriteback, CacheWritethrough, CacheDirectsync, CacheUnsafe)

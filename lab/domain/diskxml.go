@@ -57,6 +57,9 @@ func (d Disk) source() *libvirtxml.DomainDiskSource {
 	if d.KeepOwner {
 		labels = []libvirtxml.DomainDeviceSecLabel{{Model: "dac", Relabel: "no"}}
 	}
+	if d.Kind == NVMeNamespace {
+		return d.nvmeSource()
+	}
 	if d.Kind == File {
 		return &libvirtxml.DomainDiskSource{File: &libvirtxml.DomainDiskSourceFile{File: d.Path, SecLabel: labels}}
 	}

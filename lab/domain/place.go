@@ -47,6 +47,8 @@ const maxSharedSCSI = 255
 type placement struct {
 	disks       []placed // in the order of Spec.Disks
 	controllers []libvirtxml.DomainController
+	hostdevs    []*libvirtxml.DomainAddress // in the order of Spec.Hostdevs
+	usb         bool                        // there is a USB controller
 	iothreads   uint
 }
 
@@ -104,6 +106,7 @@ func (p *placer) run() error {
 		}
 		p.out.disks = append(p.out.disks, at)
 	}
+	p.placeHostdevs()
 	if p.sharedIDs > maxSharedSCSI {
 		return fmt.Errorf("%d disks share one SCSI controller, which has %d targets", p.sharedIDs, maxSharedSCSI)
 	}

@@ -50,6 +50,7 @@ type Spec struct {
 	OEMStrings []string // SMBIOS type 11, in order
 
 	Disks       []Disk
+	Hostdevs    []Hostdev
 	SSHPort     int    // loopback port of the host forwarded to the guest's port 22
 	ConsolePath string // file on the host that receives the serial console
 	Tag         Tag
@@ -83,6 +84,7 @@ func (s Spec) Validate() error {
 	f.addIf(s.SSHPort < 1 || s.SSHPort > 65535, "ssh_port", "%d: want 1 to 65535", s.SSHPort)
 	s.validateText(&f)
 	s.validateDisks(&f)
+	s.validateHostdevs(&f)
 	f.adopt("tag.", s.Tag.faults())
 	return f.err()
 }

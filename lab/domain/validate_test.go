@@ -36,7 +36,7 @@ var validateCases = []struct {
 	{"unknown words", machine(data(func(d *Disk) {
 		d.Kind, d.Format, d.Bus, d.Cache, d.IO, d.Discard, d.DetectZeroes, d.IOThread = "lvm", "vmdk", "usb", "auto", "aio", "trim", "yes", false
 	})), []string{
-		"disks[1].kind: \"lvm\": want file, block, lun", "disks[1].format: ", "disks[1].bus: ", "disks[1].cache: \"auto\": want none", "disks[1].io: ", "disks[1].discard: ", "disks[1].detect_zeroes: ",
+		"disks[1].kind: \"lvm\": want file, block, lun, nvme", "disks[1].format: ", "disks[1].bus: ", "disks[1].cache: \"auto\": want none", "disks[1].io: ", "disks[1].discard: ", "disks[1].detect_zeroes: ",
 	}},
 	{"native without direct", machine(data(func(d *Disk) { d.Cache = CacheWriteback })), []string{"disks[1].io: native needs cache none or directsync, not \"writeback\""}},
 	{"native unsafe", machine(data(func(d *Disk) { d.Cache = CacheUnsafe })), []string{"disks[1].io: native needs"}},
@@ -61,6 +61,12 @@ var validateCases = []struct {
 	{"lun", machine(data(func(d *Disk) {
 		d.Kind, d.Format, d.PhysicalBlock, d.Limits = LUN, QCOW2, 4096, Limits{TotalIOPS: 1}
 	})), []string{"disks[1].bus: a lun needs bus scsi", "disks[1].format: ", "disks[1].kind: a lun shows", "disks[1].limits: a lun bypasses"}},
+
+	{"nvme drive", machine(data(func(d *Disk) { d.Kind, d.PCI, d.Bus, d.IOThread, d.Format = NVMeNamespace, "3:0.0", SATA, false, QCOW2 })), []string{
+		"disks[1].pci: \"3:0.0\" is no PCI", "disks[1].namespace: 0", "disks[1].path: a drive", "disks[1].bus: a drive", "disks[1].format: a drive"}},
+	{"hostdevs", machine(func(s *Spec) {
+		s.Hostdevs = []Hostdev{{Name: "a b", PCI: "0000:01:00.0"}, {Name: "b", PCI: "0000:01:00.0", USBBus: 1}, {Name: "c"}, {Name: "d", PCI: "sdb"}}
+	}), []string{"hostdevs[0].name: ", "hostdevs[1].pci: stands beside", "hostdevs[1].pci: 0000:01:00.0 is also hostdevs[0]", "hostdevs[2].pci: neither", "hostdevs[3].pci: \"sdb\" is no"}},
 
 	{"limits", machine(data(func(d *Disk) {
 		d.Limits = Limits{TotalBytesPerSecond: 5, ReadBytesPerSecond: 5, BurstWriteBytesPerSecond: 7, TotalIOPS: -1, ReadIOPS: 9, BurstReadIOPS: 3, IOSizeBytes: -4}
