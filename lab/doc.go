@@ -59,6 +59,8 @@
 //	result     what one trial measured
 //	run folder everything of one run, append-only
 //	claim      a sentence of a study that results can confirm or refute
+//	successor  what runs today for something that a replayed study had and that no longer exists
+//	control    the second name of a cell that runs twice (A/A): how far two runs of the same thing lie apart
 //
 // # From a study to a report
 //

@@ -25,7 +25,7 @@ func printPlan(w io.Writer, p lab.Plan, h planner.Host, hostNote string) {
 	printCells(w, p)
 	printOrder(w, p)
 	printCosts(w, p, h)
-	notes := append(slices.Clone(p.Notes), planner.Notes(p, h)...)
+	notes := append(append(slices.Clone(p.Notes), replayNotes(p)...), planner.Notes(p, h)...)
 	if hostNote != "" {
 		notes = append(notes, hostNote)
 	}
@@ -34,6 +34,17 @@ func printPlan(w io.Writer, p lab.Plan, h planner.Host, hostNote string) {
 		fmt.Fprintf(w, "  - %s\n", n)
 	}
 	fmt.Fprintf(w, "\nplan %s, seed %d; nothing was changed\n", short(p.Digest), p.Seed)
+}
+
+// replayNotes says how a replay differs from what it replays.
+func replayNotes(p lab.Plan) (notes []string) {
+	for _, s := range p.Successors {
+		notes = append(notes, fmt.Sprintf("%s runs in place of %s: %s", s.Now, s.Was, s.Reason))
+	}
+	for _, line := range p.Era {
+		notes = append(notes, "today: "+line)
+	}
+	return notes
 }
 
 func printMachine(w io.Writer, p lab.Plan, h planner.Host) {
@@ -103,7 +114,11 @@ func printCells(w io.Writer, p lab.Plan) {
 		for _, f := range p.Factors {
 			levels = append(levels, f.Name+"="+t.Factors[f.Name])
 		}
-		fmt.Fprintf(w, "  %s  %s\n", cellOf(t), strings.Join(levels, " "))
+		control := ""
+		if t.Control {
+			control = ", the A/A control"
+		}
+		fmt.Fprintf(w, "  %s  %s%s\n", cellOf(t), strings.Join(levels, " "), control)
 		for _, c := range t.Commands {
 			fmt.Fprintf(w, "      $ %s\n", strings.Join(c, " "))
 		}

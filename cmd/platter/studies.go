@@ -9,6 +9,7 @@ import (
 
 	"platter/lab"
 	"platter/lab/studies"
+	"platter/results/published"
 )
 
 func studiesCommand() *cli.Command {
@@ -29,13 +30,17 @@ func listStudies(c *cli.Context) error {
 		return err
 	}
 	t := plainTable(c.App.Writer)
-	t.AppendHeader(table.Row{"STUDY", "SCALES", "QUESTION"})
+	t.AppendHeader(table.Row{"STUDY", "SCALES", "REPLAYS", "QUESTION"})
 	for _, name := range studies.Names() {
 		s, _, err := studies.Parse(name, nil)
 		if err != nil {
 			return err
 		}
-		t.AppendRow(table.Row{name, strings.Join(s.Scales(), " "), s.Question})
+		replays := "-"
+		if printed, ok := published.Lookup(name); ok {
+			replays = printed.Source
+		}
+		t.AppendRow(table.Row{name, strings.Join(s.Scales(), " "), replays, s.Question})
 	}
 	t.Render()
 	return nil
