@@ -35,7 +35,8 @@ var measures = map[string][]string{
 	"prepare oltp_legacy": {"load_seconds"},
 	"run oltp_legacy": {"run_seconds", "transactions_total", "transactions_per_second", "reads_total", "writes_total", "others_total",
 		"requests_per_second", "deadlocks_total", "latency_minimum_seconds", "latency_mean_seconds", "latency_maximum_seconds",
-		"latency_p95_seconds", "events_per_thread_mean_total", "events_per_thread_stddev_total"},
+		"latency_p95_seconds", "events_per_thread_mean_total", "events_per_thread_stddev_total",
+		"cpu_user_ratio", "cpu_system_ratio", "cpu_iowait_ratio", "cpu_idle_ratio"},
 	"run restore":   {"restore_seconds"},
 	"run mysqlslap": {"run_seconds", "run_minimum_seconds", "run_maximum_seconds"},
 }
@@ -56,6 +57,11 @@ func TestEveryPrintedRowRuns(t *testing.T) {
 	for _, s := range published.All() {
 		for _, scale := range scaleNames {
 			p := planOf(t, s.Study+"@"+scale)
+			for _, level := range s.Levels {
+				if runs := today(p, level); runs != s.Today(level) {
+					t.Errorf("%s: %s runs %s, and its figures stand beside %s", s.Study, level, runs, s.Today(level))
+				}
+			}
 			measured := map[string]bool{} // cell and step that a figure is of
 			for _, f := range s.Figures {
 				for _, level := range s.Levels {
