@@ -123,3 +123,15 @@ func TestTellingLine(t *testing.T) {
 		})
 	}
 }
+
+func TestRunEachGoesOnAfterAFailure(t *testing.T) {
+	tr := &trial{ex: &Exec{Log: quiet()}}
+	mark := filepath.Join(t.TempDir(), "mark")
+	err := tr.runEach(t.Context(), time.Minute, [][]string{{"false"}, {"touch", mark}, {"no-such-program"}})
+	if _, statErr := os.Stat(mark); statErr != nil {
+		t.Errorf("the second command did not run: %v", statErr)
+	}
+	if err == nil || !strings.Contains(err.Error(), "false") || !strings.Contains(err.Error(), "no-such-program") {
+		t.Errorf("error %v, want both failures", err)
+	}
+}

@@ -72,7 +72,7 @@ func (t *trial) layout(ctx context.Context) error {
 	}
 	t.assembly = a
 	t.facts = results.StorageFacts{Filesystem: t.fs.Name, Layout: a.Text, Facts: map[string]string{}, CannotDo: t.fs.CannotDo}
-	t.onExit("layout teardown", func(ctx context.Context) error { return t.runAll(ctx, nodeLimit, a.Teardown()) })
+	t.onExit("layout teardown", func(ctx context.Context) error { return t.runEach(ctx, nodeLimit, a.Teardown()) })
 	return t.recorded(func() error {
 		for _, part := range a.Parts {
 			for _, step := range part.Steps {
@@ -122,6 +122,16 @@ func (t *trial) runAll(ctx context.Context, limit time.Duration, commands [][]st
 		}
 	}
 	return nil
+}
+
+// runEach runs every command even when one before it fails, as clean-up must: what is below a part that was never made
+// has to be undone all the same.
+func (t *trial) runEach(ctx context.Context, limit time.Duration, commands [][]string) error {
+	var errs error
+	for _, argv := range commands {
+		errs = errors.Join(errs, t.runAll(ctx, limit, [][]string{argv}))
+	}
+	return errs
 }
 
 // awaitNodes waits for device nodes and proves their sizes: a node of another size is a stale one.
@@ -191,13 +201,9 @@ func (t *trial) mount(ctx context.Context) error {
 	if err := os.MkdirAll(t.place.Dir, 0o755); err != nil {
 		return fmt.Errorf("make the mount point: %w", err)
 	}
-	begin := time.Now()
-	err := t.recorded(func() error { return t.runAll(ctx, mountLimit, t.fs.Mount(t.job.Storage, t.assembly.Target, t.place)) })
-	if err != nil {
-		return fmt.Errorf("mount %s: %w", t.fs.Name, err)
+	if err := t.attach(ctx); err != nil {
+		return err
 	}
-	took := time.Since(begin).Seconds()
-	t.facts.MountSeconds = &took
 	t.onExit("umount", func(ctx context.Context) error {
 		return t.runAll(ctx, mountLimit, t.fs.Unmount(t.job.Storage, t.assembly.Target, t.place))
 	})
@@ -205,6 +211,18 @@ func (t *trial) mount(ctx context.Context) error {
 		return err
 	}
 	return t.measureStorage()
+}
+
+// attach mounts the filesystem at its place.
+func (t *trial) attach(ctx context.Context) error {
+	begin := time.Now()
+	err := t.recorded(func() error { return t.runAll(ctx, mountLimit, t.fs.Mount(t.job.Storage, t.assembly.Target, t.place)) })
+	if err != nil {
+		return fmt.Errorf("mount %s: %w", t.fs.Name, err)
+	}
+	took := time.Since(begin).Seconds()
+	t.facts.MountSeconds = &took
+	return nil
 }
 
 // readBack reports what was made and how it differs from what was asked.

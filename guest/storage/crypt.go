@@ -78,9 +78,13 @@ func buildCrypt(node guest.Layout, of []Target, id int) (Target, []Step) {
 	}
 	path, disk := "/dev/mapper/"+cryptName(id), of[0].Device()
 	size := max(0, of[0].SizeBytes-cryptHeader)
-	return Target{Devices: []string{path}, SizeBytes: size, LogicalBlockBytes: of[0].LogicalBlockBytes}, []Step{
+	await := Node{Path: path, SizeBytes: size}
+	if of[0].Estimated {
+		await.SizeBytes = 0
+	}
+	return Target{Devices: []string{path}, SizeBytes: size, Estimated: of[0].Estimated, LogicalBlockBytes: of[0].LogicalBlockBytes}, []Step{
 		{Argv: append(format, disk)},
-		{Argv: append(open, disk, cryptName(id)), Await: []Node{{Path: path, SizeBytes: size}}},
+		{Argv: append(open, disk, cryptName(id)), Await: []Node{await}},
 		// Deciphered, the old content of the disk is noise; in a noise of this size a signature can be found.
 		{Argv: []string{"wipefs", "--all", path}},
 	}

@@ -17,7 +17,8 @@ type Exec interface {
 // Target is what a layout made and a filesystem lies on.
 type Target struct {
 	Devices           []string // device nodes; one, except for filesystems that span devices themselves
-	SizeBytes         int64    // usable size; 0 when unknown
+	SizeBytes         int64    // usable size, or a little less where Estimated; 0 when unknown
+	Estimated         bool     // a layout keeps room whose exact size only its tool knows
 	LogicalBlockBytes int64    // largest logical block of the disks below; 0 when unknown
 	Node              guest.Layout
 }

@@ -32,6 +32,7 @@ var sampleLayouts = []guest.Layout{
 	on("zfs", map[string]string{"level": "single"}, "a"),
 	on("zfs", map[string]string{"level": "mirror", "ashift": "12", "autotrim": "off", "autoexpand": "off"}, "a", "b"),
 	on("zfs", map[string]string{"level": "raidz1"}, "a", "b", "c"),
+	on("log_writes", map[string]string{"keep": "all"}, "a", "b"),
 	{Kind: "lvm", Of: []guest.Layout{
 		on("md", map[string]string{"level": "1"}, "a", "b"),
 		on("crypt", nil, "c"),
@@ -42,7 +43,7 @@ func init() { sampleLayouts[0].Disk = "a" }
 
 // TestLayouts is the checklist of a new layout.
 func TestLayouts(t *testing.T) {
-	want := []string{"btrfs", "crypt", "disk", "lvm", "md", "partition", "zfs"}
+	want := []string{"btrfs", "crypt", "disk", "log_writes", "lvm", "md", "partition", "zfs"}
 	var names []string
 	for _, l := range Layouts() {
 		names = append(names, l.Name)
@@ -107,6 +108,27 @@ func TestAssembleAndTeardown(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"lvm platter5", "cryptsetup platter-crypt4", "mdadm /dev/md2"}, got); diff != "" {
 		t.Errorf("teardown (-want +got):\n%s", diff)
+	}
+}
+
+// The size of an array is known only when it is made, so what lies on it is not waited for with a size.
+func TestSizesThatAreEstimatedAreNotAwaited(t *testing.T) {
+	for _, test := range []struct {
+		below guest.Layout
+		want  int64
+	}{
+		{guest.Layout{Kind: "disk", Disk: "a"}, gib - cryptHeader},
+		{on("partition", map[string]string{"of": "2"}, "a"), 511<<20 - cryptHeader},
+		{on("md", map[string]string{"level": "1"}, "a", "b"), 0},
+		{on("lvm", nil, "a"), 0},
+	} {
+		a, errs := Assemble(guest.Layout{Kind: "crypt", Of: []guest.Layout{test.below}}, disks(gib), placeholder)
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		if got := a.Parts[len(a.Parts)-1].Steps[1].Await[0].SizeBytes; got != test.want {
+			t.Errorf("%s: waits for %d bytes, want %d", a.Text, got, test.want)
+		}
 	}
 }
 

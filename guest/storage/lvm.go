@@ -90,19 +90,33 @@ func buildLVM(node guest.Layout, of []Target, id int) (Target, []Step) {
 	default:
 		steps = append(steps, Step{Argv: lvm(append(create, "--extents", "100%FREE", vg)...), Await: []Node{{Path: path}}})
 	}
-	return Target{Devices: []string{path}, SizeBytes: usable, LogicalBlockBytes: logical}, steps
+	return Target{Devices: []string{path}, SizeBytes: usable, Estimated: node.Options["type"] != "thin", LogicalBlockBytes: logical}, steps
 }
 
 var lvmFields = []string{"segtype", "stripes", "stripe_size", "lv_size", "chunk_size", "devices"}
 
 func readBackLVM(ctx context.Context, ex Exec, _ guest.Layout, t Target) (map[string]string, error) {
 	vg, _, _ := strings.Cut(strings.TrimPrefix(t.Device(), "/dev/mapper/"), "-")
-	out, err := ex.Run(ctx, lvm("lvs", "--noheadings", "--units", "b", "--nosuffix", "--separator", "\t",
-		"--options", strings.Join(lvmFields, ","), vg+"/data")...)
+	out, err := lvs(ctx, ex, vg+"/data", lvmFields...)
 	if err != nil {
 		return nil, err
 	}
-	return parseLVM(string(out)), nil
+	facts := parseLVM(out)
+	if facts["type"] == "thin" { // the pool's property, not the volume's
+		chunk, err := lvs(ctx, ex, vg+"/pool", "chunk_size")
+		if err != nil {
+			return nil, err
+		}
+		facts["chunk"] = strings.TrimSpace(chunk)
+	}
+	return facts, nil
+}
+
+// lvs reports fields of a volume, sizes in bytes.
+func lvs(ctx context.Context, ex Exec, volume string, fields ...string) (string, error) {
+	out, err := ex.Run(ctx, lvm("lvs", "--noheadings", "--units", "b", "--nosuffix", "--separator", "\t",
+		"--options", strings.Join(fields, ","), volume)...)
+	return string(out), err
 }
 
 func parseLVM(text string) map[string]string {

@@ -83,7 +83,7 @@ func buildMD(node guest.Layout, of []Target, id int) (Target, []Step) {
 	// The superblock and the room before the data: about a thousandth and at least a MiB (mdadm's super1.c).
 	usable := max(0, smallest-smallest/1000-2<<20)
 	t := Target{
-		Devices: []string{mdNode(id)}, LogicalBlockBytes: logical,
+		Devices: []string{mdNode(id)}, LogicalBlockBytes: logical, Estimated: true,
 		SizeBytes: usable * mdLevels[node.Options["level"]].data(int64(len(of))),
 	}
 	return t, []Step{

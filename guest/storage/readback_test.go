@@ -119,6 +119,7 @@ func TestLayoutReadBack(t *testing.T) {
 	}{
 		{"md", "/dev/md7", recorded{"mdadm": "md.txt"}, map[string]string{"level": "5", "chunk": "64K", "layout": "left-symmetric"}},
 		{"lvm", "/dev/mapper/platter9-data", recorded{"platter9/data": "lvm.txt"}, map[string]string{"type": "striped", "stripe_size": "65536", "stripes": "2"}},
+		{"lvm", "/dev/mapper/platter1-data", recorded{"platter1/data": "lvm_thin.txt", "platter1/pool": "lvm_pool.txt"}, map[string]string{"type": "thin", "chunk": "65536"}},
 		{"crypt", "/dev/mapper/platter-crypt0", recorded{"status platter-crypt0": "crypt.txt"}, map[string]string{"type": "luks2",
 			"cipher": "aes-xts-plain64", "key_size": "256", "sector_size": "4096", "allow_discards": "1", "no_read_workqueue": "1", "no_write_workqueue": "0"}},
 		{"partition", "/dev/vdc2", recorded{"--info=2 /dev/vdc": "partition.txt"}, map[string]string{"number": "2", "First sector": "616448 (at 301.0 MiB)"}},
