@@ -106,11 +106,16 @@ func TestNothingInCommon(t *testing.T) {
 // TestNotComparable: what differs in a critical fact is not compared unless asked, and then the report says so.
 func TestNotComparable(t *testing.T) {
 	for name, spoil := range map[string]func(*results.Result){
-		"accelerator":     func(r *results.Result) { r.Accel = "kvm" },
-		"disk data cache": func(r *results.Result) { r.Disks[0].CacheEffective = "unsafe" },
-		"disk data size":  func(r *results.Result) { r.Disks[0].SizeBytes *= 2 },
-		"durability":      func(r *results.Result) { r.Durability = "none" },
-		"server":          func(r *results.Result) { r.Server.Version = "12.1" },
+		"accelerator":      func(r *results.Result) { r.Accel = "kvm" },
+		"disk data cache":  func(r *results.Result) { r.Disks[0].CacheEffective = "unsafe" },
+		"disk data size":   func(r *results.Result) { r.Disks[0].SizeBytes *= 2 },
+		"durability":       func(r *results.Result) { r.Durability = "none" },
+		"server":           func(r *results.Result) { r.Server.Version = "12.1" },
+		"guest processors": func(r *results.Result) { r.Guest.CPUs = 4 },
+		"machine memory_bytes": func(r *results.Result) {
+			asked := "2147483648"
+			r.Settings[2].Asked = &asked
+		},
 	} {
 		a, b := tenTrials(), tenTrials()
 		b.id = "20260201T021500Z-ext4-vs-xfs-7f3a9c"

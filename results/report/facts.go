@@ -30,6 +30,7 @@ var (
 	ownMachine  = []string{"machine"}
 	ownWorkload = []string{"workload"}
 	ownAny      = []string{"storage", "server", "config"}
+	ownCell     = []string{"storage", "server", "engine", "config", "workload"}
 )
 
 // subjectOwners says which factors a setting's subject belongs to.
@@ -37,6 +38,9 @@ var subjectOwners = map[string][]string{
 	"server": ownConfig, "filesystem": ownStorage, "mount": ownStorage, "layout": ownStorage, "disk": ownStorage,
 	"machine": ownMachine, "workload": ownWorkload,
 }
+
+// cellFingerprint is the fact that two trials measured the same definition.
+const cellFingerprint = "fingerprint of the cell"
 
 // factsOf lists the facts of a result. A failed trial has fewer: what it never learnt is left out, not different.
 func factsOf(r results.Result) []fact {
@@ -47,6 +51,9 @@ func factsOf(r results.Result) []fact {
 		}
 	}
 	add(nil, "accelerator", r.Accel)
+	add(ownCell, cellFingerprint, shortDigest(r.CellID))
+	add(nil, "fingerprint of the environment", shortDigest(r.EnvID))
+	add(ownServer, "fingerprint of the software", shortDigest(r.SoftwareID))
 	add(nil, "host kernel", r.Host.Kernel)
 	add(nil, "host processor", r.Host.CPUModel)
 	add(nil, "host processors", count(r.Host.CPUs))
@@ -83,6 +90,10 @@ func factsOf(r results.Result) []fact {
 	}
 	add(ownAny, "durability", r.Durability)
 	for _, setting := range r.Settings {
+		if setting.Subject == "machine" && setting.Name == "memory_bytes" && setting.Asked != nil {
+			add(ownMachine, "machine memory_bytes", *setting.Asked) // the kernel leaves a little less, and not always as much
+			continue
+		}
 		if setting.Effective != nil && setting.Subject != "disk" { // disks are described above
 			add(subjectOwners[setting.Subject], setting.Subject+" "+setting.Name, *setting.Effective)
 		}
@@ -131,10 +142,10 @@ func describeDisk(d results.DiskFacts) string {
 }
 
 // isCritical names the facts of which a comparison must not be blind: accelerator, durability class, size and cache mode
-// of disks, processors of the machine, version of the server.
+// of disks, processors and memory of the machine, version of the server.
 func isCritical(name string) bool {
 	switch name {
-	case "accelerator", "durability", "server", "guest processors":
+	case "accelerator", "durability", "server", "guest processors", "machine memory_bytes":
 		return true
 	}
 	return strings.HasPrefix(name, "disk ") && (strings.HasSuffix(name, " size") || strings.HasSuffix(name, " cache"))

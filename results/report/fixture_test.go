@@ -107,7 +107,8 @@ func trialOf(run, id, level string, index, round int, seconds float64, wobble in
 		Storage: &results.StorageFacts{Filesystem: level, Layout: "whole disk", MountOptions: "rw,relatime"},
 		Server:  &results.ServerFacts{Flavour: "mariadb", Version: "11.8.3"},
 		Settings: []results.Setting{{Subject: "server", Name: "innodb_flush_log_at_trx_commit", Asked: s("1"), Effective: s("1")},
-			{Subject: "server", Name: "innodb_buffer_pool_size", Asked: s("128M"), Effective: s("134217728")}},
+			{Subject: "server", Name: "innodb_buffer_pool_size", Asked: s("128M"), Effective: s("134217728")},
+			{Subject: "machine", Name: "memory_bytes", Asked: s("1073741824"), Effective: s("1007042560")}},
 		Metrics: []results.Metric{
 			{Name: "run_seconds", Step: "slap", Labels: map[string]string{"clients": "10"}, Value: &seconds},
 			{Name: "queries_per_second", Step: "slap", Labels: map[string]string{"clients": "10"}, Value: p(queries / seconds)},

@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"math"
-	"slices"
 	"strings"
 
 	"platter/results"
-	"platter/results/stats"
 )
 
 var _ = register(Format{Name: "html", Extension: ".html", Help: "one page for a browser, without network", People: true, write: writeHTML})
@@ -27,22 +24,25 @@ var (
 
 // htmlPage is what the template prints: the Model in the words of a page.
 type htmlPage struct {
-	M                                   *Model
-	CSS                                 template.CSS
-	JSON                                template.JS // the Model itself; no executable type, so that no script ever runs
-	Chips                               []htmlChip
-	Matrices                            []htmlMatrix
-	Claims                              []htmlClaim
-	Times, Latencies                    []htmlFigure
-	Percentiles, Why, Probes, Published *grid
-	Order                               *htmlFigure
-	Other                               []Difference
-	Decide, Declared, FactorNames       string
-	Kernel                              []htmlKernel
-	Counts                              string
-	Failed                              []Trial
-	TrialTable                          grid
-	TrialsLeft                          string
+	M                              *Model
+	CSS                            template.CSS
+	JSON                           template.JS // the Model itself; no executable type, so that no script ever runs
+	Chips                          []htmlChip
+	Links                          []htmlLink
+	Overview                       *htmlMatrix // all main metrics in one heat map, where there are several
+	Matrices                       []htmlMatrix
+	Claims                         []htmlClaim
+	Times, Latencies               []htmlFigure
+	Percentiles, Probes, Published *grid
+	Why                            []htmlLevel
+	Order                          *htmlFigure
+	Other                          []Difference
+	Decide, Declared, FactorNames  string
+	Kernel                         []htmlKernel
+	Counts                         string
+	Failed                         []Trial
+	TrialTable                     grid
+	TrialsLeft                     string
 }
 
 type (
@@ -54,33 +54,14 @@ type (
 		Title, Caption string
 		SVG            template.HTML // made by package drawing, which escapes every text
 	}
-	htmlMatrix struct {
-		Heading, Help, Corner string
-		Columns               []string
-		Rows                  []htmlRow
-		Means                 string
-		Figure                *htmlFigure
-	}
-	htmlRow struct {
-		Label string
-		Cells []htmlCell
-	}
-	htmlCell struct {
-		Median, Class string
-		Lines         []string
-		Notes         []int
-	}
+	htmlLink  struct{ ID, Text string }
 	htmlClaim struct {
-		Text, Source, Direction, Order, Magnitude, Published, Ours, Reason string
+		Text, Source, Direction, Order, Magnitude, Published, Ours, Reason, Mark string
 	}
 	// grid is a table whose first column names the lines; text reports print it too.
 	grid struct {
 		Header []string
 		Rows   [][]string
-	}
-	htmlKernel struct {
-		Heading string
-		Table   grid
 	}
 )
 
@@ -107,12 +88,8 @@ func writeHTML(w io.Writer, m *Model, _ Style) error {
 			p.Order = &figure
 		}
 	}
-	for _, t := range m.Tables {
-		if t.Headline {
-			p.Matrices = append(p.Matrices, matrixOf(m, t, figures))
-		}
-	}
-	p.Why, p.Probes, p.Percentiles = gridOf(m, isCost), gridOf(m, isProbe), gridOf(m, isLatency)
+	p.Overview, p.Matrices = overviewOf(m), matricesOf(m, figures)
+	p.Why, p.Probes, p.Percentiles = levelsOfCost(m), gridOf(m, isProbe), gridOf(m, isLatency)
 	if rounds := m.roundsToDecide(); rounds > 0 && len(m.Again) == 1 {
 		p.Decide = fmt.Sprintf("%s --set rounds=%d", m.Again[0], rounds)
 	}
@@ -121,6 +98,7 @@ func writeHTML(w io.Writer, m *Model, _ Style) error {
 	}
 	p.fillFacts()
 	p.fillTrials()
+	p.fillLinks()
 	return pageHTML.Execute(w, p)
 }
 
@@ -146,68 +124,12 @@ func chips(m *Model) []htmlChip {
 	return append(out, htmlChip{countsText(m.Counts), m.Counts.OK < m.Counts.planned()})
 }
 
-// matrixOf turns a table into a heat map: a line a row of cells, a column a level.
-func matrixOf(m *Model, t Table, figures map[string]htmlFigure) htmlMatrix {
-	out := htmlMatrix{Heading: heading(t), Help: t.Metric.Help + "; " + judgedBy(t), Corner: join(m.Rows), Columns: m.columnLabels(), Means: strings.Join(meansText(t), "; ")}
-	if f, ok := figures[figureID("bars", t.Key)]; ok {
-		out.Figure = &f
-	}
-	s := scale(t)
-	for _, row := range t.Rows {
-		line := htmlRow{Label: row.Row}
-		if line.Label == "" {
-			line.Label = t.Metric.Name
-		}
-		for _, e := range row.Entries {
-			cell := m.cellOf(row.Row, e.Column)
-			c := htmlCell{Median: medianText(e, s), Class: heat(e.Comparison), Notes: slices.Concat(cell.Notes, e.Notes)}
-			spread := "n = " + nText(e, cell)
-			if e.Summary.Low != nil {
-				spread += ", 95% " + intervalText(e, s)
-			} else if e.Summary.N > 0 {
-				spread += ", interval needs n ≥ " + fmt.Sprint(stats.MinIntervalN)
-			}
-			if cv := cvText(e); cv != "" {
-				spread += ", CV " + cv
-			}
-			c.Lines = append(c.Lines, spread)
-			if e.Comparison != nil {
-				c.Lines = append(c.Lines, againstText(e.Comparison))
-			} else if m.Baseline != "" {
-				c.Lines = append(c.Lines, "baseline")
-			}
-			line.Cells = append(line.Cells, c)
-		}
-		out.Rows = append(out.Rows, line)
-	}
-	return out
-}
-
-// heat is the class of a cell: blue for better, orange for worse, three depths, hatched while undecided.
-func heat(c *stats.Comparison) string {
-	if c == nil || c.Verdict == stats.NotJudged || c.Verdict == stats.Unchanged {
-		return ""
-	}
-	if !c.Verdict.Decided() || c.Ratio == nil {
-		return "open"
-	}
-	depth := 1
-	for _, bound := range []float64{0.10, 0.30} {
-		if math.Abs(math.Log(*c.Ratio)) > bound {
-			depth++
-		}
-	}
-	if c.Verdict == stats.Improved {
-		return fmt.Sprint("b", depth)
-	}
-	return fmt.Sprint("w", depth)
-}
-
 func claimRows(m *Model) []htmlClaim {
 	word := func(j Judgement) string { return strings.ReplaceAll(string(j), "_", " ") }
 	var out []htmlClaim
 	for _, c := range m.Claims {
-		row := htmlClaim{Text: c.Text, Source: c.Source, Direction: word(c.Direction) + map[bool]string{true: " (equal)"}[c.Equal], Order: word(c.Order), Magnitude: word(c.Magnitude), Reason: c.Reason}
+		row := htmlClaim{Text: c.Text, Source: c.Source, Direction: word(c.Direction) + map[bool]string{true: " (equal)"}[c.Equal], Order: word(c.Order), Magnitude: word(c.Magnitude), Reason: c.Reason,
+			Mark: map[Judgement]string{Reproduced: "ok", Reversed: "bad", NotReproduced: "bad"}[c.Direction]}
 		if c.Published != nil {
 			row.Published = results.FormatNumber(*c.Published)
 		}
@@ -222,13 +144,31 @@ func claimRows(m *Model) []htmlClaim {
 	return out
 }
 
+// fillLinks lists the sections that the page has.
+func (p *htmlPage) fillLinks() {
+	for _, link := range []struct {
+		there bool
+		htmlLink
+	}{
+		{len(p.Matrices) > 0, htmlLink{"results", "Results"}}, {len(p.Claims) > 0, htmlLink{"claims", "Claims"}},
+		{p.Published != nil, htmlLink{"published", "Beside the write-up"}}, {len(p.Times) > 0, htmlLink{"time", "Over time"}},
+		{len(p.Latencies) > 0 || p.Percentiles != nil, htmlLink{"latency", "Latency"}}, {len(p.Why) > 0, htmlLink{"why", "Why"}}, {p.Order != nil, htmlLink{"order", "Order and drift"}},
+		{true, htmlLink{"differs", "What else differs"}}, {len(p.Kernel) > 0, htmlLink{"inside", "Inside the machine"}}, {true, htmlLink{"trials", "Trials"}},
+		{true, htmlLink{"again", "Run it again"}},
+	} {
+		if link.there {
+			p.Links = append(p.Links, link.htmlLink)
+		}
+	}
+}
+
 func (p *htmlPage) fillFacts() {
 	p.Other = p.M.Differing()
 	p.Declared, p.FactorNames = declaredText(p.M), join(names(p.M.Factors))
 }
 
 func (p *htmlPage) fillTrials() {
-	p.TrialTable.Header = []string{"trial", "cell", "round", "attempt", "status", "boot", "overhead", "whole"}
+	p.TrialTable.Header = []string{"trial", "cell", "round", "attempt", "status", "steady", "boot", "overhead", "whole"}
 	seconds := func(v *float64) string {
 		if v == nil {
 			return ""
@@ -241,7 +181,7 @@ func (p *htmlPage) fillTrials() {
 		}
 		if len(p.TrialTable.Rows) < maxTrialRows {
 			p.TrialTable.Rows = append(p.TrialTable.Rows, []string{t.ID, strings.Trim(t.Row+" "+t.Column, " "), fmt.Sprint(t.Round), fmt.Sprint(t.Attempt),
-				string(t.Status), seconds(t.Boot), seconds(t.Overhead), seconds(t.Wall)})
+				string(t.Status), steadyText(t.Steady), seconds(t.Boot), seconds(t.Overhead), seconds(t.Wall)})
 		}
 	}
 	if left := len(p.M.Trials) - len(p.TrialTable.Rows); left > 0 {

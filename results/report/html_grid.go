@@ -1,19 +1,40 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"platter/results"
 )
 
-// costMetrics say what the machine did for the work: server, filesystem, device.
-var costMetrics = []string{
-	"flushes_per_transaction_ratio", "written_bytes_per_transaction_ratio", "device_flushes_total", "device_writes_total", "device_reads_total",
-	"device_written_bytes", "device_read_bytes", "device_busy_ratio", "cpu_user_ratio", "cpu_system_ratio", "cpu_iowait_ratio", "cpu_idle_ratio",
-	"cpu_steal_ratio", "context_switches_per_second", "deadlocks_total", "errors_total", "data_bytes", "index_bytes",
-	"mkfs_seconds", "mount_seconds", "server_init_seconds", "server_start_seconds", "server_stop_seconds", "quiesce_seconds",
+// costLevels say what the machine did for the work, from the server down.
+var costLevels = []struct {
+	title   string
+	metrics []string
+}{
+	{"Server", []string{"log_bytes_per_transaction_ratio", "deadlocks_total", "errors_total", "data_bytes", "index_bytes"}},
+	{"Filesystem: what the server asked of it", []string{"asked_bytes_per_transaction_ratio", "asked_flushes_per_transaction_ratio"}},
+	{"Device: what reached it", []string{"written_bytes_per_transaction_ratio", "flushes_per_transaction_ratio", "device_written_bytes", "device_read_bytes",
+		"device_writes_total", "device_reads_total", "device_flushes_total", "device_busy_ratio"}},
+	{"Processor", []string{"cpu_user_ratio", "cpu_system_ratio", "cpu_iowait_ratio", "cpu_idle_ratio", "cpu_steal_ratio", "context_switches_per_second"}},
+	{"Around the work", []string{"mkfs_seconds", "mount_seconds", "quiesce_seconds", "server_init_seconds", "server_start_seconds", "server_stop_seconds"}},
+}
+
+// htmlLevel is the costs at one level.
+type htmlLevel struct {
+	Title string
+	Table grid
+}
+
+// levelsOfCost makes a table of costs a level, of those levels that were measured.
+func levelsOfCost(m *Model) []htmlLevel {
+	var out []htmlLevel
+	for _, level := range costLevels {
+		if g := gridOf(m, func(t Table) bool { return isCost(t) && slices.Contains(level.metrics, t.Metric.Name) }); g != nil {
+			out = append(out, htmlLevel{level.title, *g})
+		}
+	}
+	return out
 }
 
 // latencyMetrics are the percentiles, each the median over trials of the trial's own.
@@ -22,7 +43,15 @@ var latencyMetrics = []string{
 }
 
 func isCost(t Table) bool {
-	return t.Labels["disk"] == "" && t.Labels[probeLabel] == "" && slices.Contains(costMetrics, t.Metric.Name)
+	if t.Labels["disk"] != "" || t.Labels[probeLabel] != "" {
+		return false
+	}
+	for _, level := range costLevels {
+		if slices.Contains(level.metrics, t.Metric.Name) {
+			return true
+		}
+	}
+	return false
 }
 
 func isLatency(t Table) bool { return slices.Contains(latencyMetrics, t.Metric.Name) }
@@ -46,11 +75,18 @@ func gridOf(m *Model, wanted func(Table) bool) *grid {
 				}
 			}
 		}
-		line := []string{heading(t)}
+		line := []string{shortTitle(t)}
 		s := scale(t)
+		if strings.Contains(t.Metric.Name, "bytes_per_transaction") {
+			s = bytesScale(t)
+		}
 		for _, row := range t.Rows {
 			for _, e := range row.Entries {
-				line = append(line, medianText(e, s))
+				text := medianText(e, s)
+				if e.Summary.Median == nil && len(e.Reasons) > 0 {
+					text += " (" + e.Reasons[0] + ")"
+				}
+				line = append(line, text)
 			}
 		}
 		g.Rows = append(g.Rows, line)
@@ -61,25 +97,13 @@ func gridOf(m *Model, wanted func(Table) bool) *grid {
 	return &g
 }
 
-// kernelTables prints the seconds of each cell as vmstat and sar would.
-func kernelTables(m *Model) []htmlKernel {
-	var out []htmlKernel
-	for _, k := range m.Kernel[:min(len(m.Kernel), maxFigures)] {
-		table := grid{Header: []string{"second", "r", "b", "free", "buff", "cache", "dirty", "read/s", "written/s", "flush/s", "in/s", "cs/s", "user", "nice", "sys", "idle", "wait", "steal"}}
-		for _, l := range k.Lines {
-			line := []string{fmt.Sprintf("%.1f", l.Seconds), fmt.Sprintf("%.0f", l.Running), fmt.Sprintf("%.0f", l.Blocked)}
-			for _, v := range []float64{l.FreeBytes, l.BuffersBytes, l.CachedBytes, l.DirtyBytes, l.ReadBytes, l.WrittenBytes} {
-				line = append(line, results.FormatValue(v, results.Bytes))
-			}
-			for _, v := range []float64{l.Flushes, l.Interrupts, l.ContextSwitches} {
-				line = append(line, results.FormatCount(int64(v+0.5)))
-			}
-			for _, v := range []float64{l.User, l.Nice, l.System, l.Idle, l.IOWait, l.Steal} {
-				line = append(line, fmt.Sprintf("%.1f%%", v*100))
-			}
-			table.Rows = append(table.Rows, line)
+// bytesScale is the unit of ratios that count bytes.
+func bytesScale(t Table) results.Scale {
+	var medians []float64
+	for _, row := range t.Rows {
+		for _, e := range row.Entries {
+			medians = append1(medians, e.Summary.Median)
 		}
-		out = append(out, htmlKernel{fmt.Sprintf("%s: trial %s, seconds from the middle, as vmstat and sar count them", strings.Trim(k.Row+" "+k.Column, " "), k.Trial), table})
 	}
-	return out
+	return results.ScaleOf(results.Bytes, medians...)
 }

@@ -119,6 +119,7 @@ type Entry struct {
 	Summary    stats.Summary     `json:"summary"`
 	Comparison *stats.Comparison `json:"comparison,omitempty"` // against the baseline's column of this row
 	Notes      []int             `json:"notes,omitempty"`
+	Reasons    []string          `json:"reasons,omitempty"` // why trials have no value
 }
 
 // Control is a cell that ran twice under two names (A/A), in one metric: what differs is the laboratory's noise.

@@ -32,7 +32,9 @@ func (b *builder) tables(chosen []string) ([]Table, error) {
 			return nil, &OptionError{"metric", name, join(metricNames(series))}
 		}
 	}
-	headline := func(s *samples) bool { return s.info.Headline && !restated(s, series) }
+	headline := func(s *samples) bool {
+		return s.info.Headline && s.measured() && !restated(s, series) && !isPart(s, series)
+	}
 	if len(chosen) > 0 {
 		headline = func(s *samples) bool { return slices.Contains(chosen, s.metric.Name) }
 	} else if !slices.ContainsFunc(series, headline) {
@@ -52,6 +54,25 @@ var restates = map[string][]string{"queries_per_second": {"run_seconds", "transa
 func restated(s *samples, series []*samples) bool {
 	return slices.ContainsFunc(series, func(o *samples) bool {
 		return o.metric.Step == s.metric.Step && slices.Contains(restates[s.metric.Name], o.metric.Name)
+	})
+}
+
+// measured reports whether any trial has a value: a metric that none could measure is no main one.
+func (s *samples) measured() bool {
+	for _, cell := range s.cells {
+		if len(cell.values) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// isPart reports whether a metric is of one operation while the same step has it of whole transactions.
+func isPart(s *samples, series []*samples) bool {
+	const whole = "transaction"
+	operation := s.metric.Labels["operation"]
+	return operation != "" && operation != whole && slices.ContainsFunc(series, func(o *samples) bool {
+		return o.metric.Name == s.metric.Name && o.metric.Step == s.metric.Step && o.metric.Labels["operation"] == whole
 	})
 }
 
@@ -123,7 +144,7 @@ func (b *builder) table(s *samples, headline bool) Table {
 		base := s.at(row, b.base)
 		for _, column := range b.colSet {
 			cell := s.at(row, column)
-			entry := Entry{Column: column, Trials: cell.trials, Summary: stats.Summarize(cell.values)}
+			entry := Entry{Column: column, Trials: cell.trials, Summary: stats.Summarize(cell.values), Reasons: cell.reasons}
 			if b.base != "" && column != b.base {
 				comparison, override := b.compare(row, column, base, cell, s.info)
 				entry.Comparison = &comparison

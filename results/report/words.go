@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"platter/results"
@@ -20,6 +22,76 @@ func heading(t Table) string {
 		text += ", " + labels
 	}
 	return text
+}
+
+// titleOf names a table for people: "Transactions per second · run · clients=10".
+func titleOf(t Table) string {
+	parts := []string{metricTitle(t.Metric.Name)}
+	if t.Step != "" {
+		parts = append(parts, t.Step)
+	}
+	if labels := labelsText(t.Labels); labels != "" {
+		parts = append(parts, labels)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// shortTitle is titleOf without the labels that most tables of a step share.
+func shortTitle(t Table) string {
+	labels := maps.Clone(t.Labels)
+	for _, name := range []string{"clients", "engine", "kind"} {
+		delete(labels, name)
+	}
+	if labels["operation"] == "transaction" {
+		delete(labels, "operation")
+	}
+	t.Labels = labels
+	return titleOf(t)
+}
+
+// metricTitle turns a metric's name into words: latency_p95_seconds is "Latency p95", run_seconds "Run time".
+func metricTitle(name string) string {
+	words := strings.ReplaceAll(name, "_", " ")
+	switch {
+	case strings.HasPrefix(name, "latency_"):
+		words = strings.TrimSuffix(words, " seconds")
+	case strings.HasPrefix(name, "cpu_"):
+		words = "processor" + strings.TrimSuffix(strings.TrimPrefix(words, "cpu"), " ratio")
+	case strings.HasSuffix(name, "_seconds"):
+		words = strings.TrimSuffix(words, " seconds") + " time"
+	case strings.HasSuffix(name, "_ratio"):
+		words = strings.TrimSuffix(words, " ratio")
+	case strings.HasSuffix(name, "_total"):
+		words = strings.TrimSuffix(words, " total")
+	case strings.HasSuffix(name, "_bytes"):
+		words = strings.TrimSuffix(words, " bytes") + ", bytes"
+	}
+	if words == "" {
+		return name
+	}
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// steadyText says which measured steps of a trial were steady; nothing where nobody knows.
+func steadyText(steady map[string]bool) string {
+	var yes, no []string
+	for _, step := range slices.Sorted(maps.Keys(steady)) {
+		if steady[step] {
+			yes = append(yes, step)
+		} else {
+			no = append(no, step)
+		}
+	}
+	switch {
+	case len(yes)+len(no) == 0:
+		return "unknown"
+	case len(no) == 0:
+		return "yes"
+	case len(yes) == 0:
+		return "no"
+	default:
+		return "not in " + join(no)
+	}
 }
 
 // judgedBy says how a table is to be read: "lower is better, tolerance 5%".
