@@ -16,6 +16,7 @@ var registry = []MetricInfo{
 	{"latency_p99_seconds", Seconds, LowerBetter, 0.10, false, "99 % of the events took at most this long"},
 	{"latency_p999_seconds", Seconds, LowerBetter, 0.10, false, "99.9 % of the events took at most this long"},
 	{"latency_p50_seconds", Seconds, LowerBetter, 0.10, false, "half of the events took at most this long"},
+	{"printed_percentile_seconds", Seconds, Neutral, 0, false, "the run's percentile as the original tool would print it, on its scale of values"},
 	{"latency_mean_seconds", Seconds, LowerBetter, 0.05, false, "mean time of an event"},
 	{"latency_minimum_seconds", Seconds, Neutral, 0, false, "shortest event"},
 	{"latency_maximum_seconds", Seconds, Neutral, 0, false, "longest event"},

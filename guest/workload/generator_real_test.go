@@ -19,7 +19,7 @@ import (
 
 var (
 	generator       = flag.Bool("generator", false, "compare this generator with sysbench and mariadb-slap on one server (minutes; wants a quiet machine)")
-	generatorRounds = flag.Int("generator-rounds", 5, "rounds of the comparison; each runs both sides, in turn first")
+	generatorRounds = flag.Int("generator-rounds", 21, "rounds of the comparison; each runs both sides, in turn first")
 )
 
 // effort is what one side of a round did and took.
@@ -28,8 +28,10 @@ type effort struct {
 	cpuSeconds float64 // of the client, a transaction
 }
 
-// TestGenerator prints throughput and client CPU a transaction as ratios to the original tools. It fails when the medians
-// miss the first target: at least 0.95 of the throughput, at most 1.15 of the CPU.
+// TestGenerator first has each side do the same fixed work and wants the server to count the same statements; then it
+// prints throughput and client CPU a transaction as ratios to the original tools, both sides over the same socket with the
+// same number of clients and the same way of preparing, no CPU pinned. It fails when the medians of the pairs miss the first
+// target: at least 0.95 of the throughput, at most 1.15 of the CPU.
 func TestGenerator(t *testing.T) {
 	if !*generator {
 		t.Skip("needs -vm -generator: minutes on a quiet machine")
@@ -40,13 +42,14 @@ func TestGenerator(t *testing.T) {
 		threads int
 		seconds int
 		events  int
-	}{{"oltp_read_write", 4, 5, 0}, {"oltp_point_select", 4, 5, 0}, {"mysqlslap", 4, 0, 20000}} {
+	}{{"oltp_read_write", 4, 1, 0}, {"oltp_point_select", 4, 1, 0}, {"mysqlslap", 4, 0, 20000}} {
 		t.Run(c.name, func(t *testing.T) {
 			ours, theirs := slapEffort, slapToolEffort
 			if c.name != "mysqlslap" {
 				oltpTables(t, srv, c.name, `{"table_size": 10000}`)
 				ours, theirs = oltpEffort, sysbenchEffort
 			}
+			sameStatements(t, srv, c.name, ours, theirs)
 			var speed, cpu []float64
 			for round := range *generatorRounds {
 				var a, b effort
@@ -70,6 +73,21 @@ func TestGenerator(t *testing.T) {
 	}
 }
 
+// sameStatements has one client of each side do the same work, and compares what the server counted.
+func sameStatements(t *testing.T, srv *server.Server, name string, ours, theirs func(*testing.T, *server.Server, string, int, int, int) effort) {
+	t.Helper()
+	const events = 1000
+	a := witness(t, srv, func() { ours(t, srv, name, 1, 0, events) })
+	b := witness(t, srv, func() { theirs(t, srv, name, 1, 0, events) })
+	for _, counter := range []string{"Com_select", "Com_insert", "Com_update", "Com_delete", "Com_begin", "Com_commit", "Com_create_table", "Com_drop_db",
+		"Com_stmt_prepare", "Com_stmt_execute", "Connections"} {
+		t.Logf("%s: ours %d, the original's %d", counter, a[counter], b[counter])
+		if a[counter] != b[counter] {
+			t.Errorf("%s: ours %d, the original's %d", counter, a[counter], b[counter])
+		}
+	}
+}
+
 func median(v []float64) float64 {
 	v = slices.Clone(v)
 	slices.Sort(v)
@@ -88,17 +106,17 @@ func cpuOf(f func()) float64 {
 	return (sum(after) - sum(before)).Seconds()
 }
 
-func oltpEffort(t *testing.T, srv *server.Server, name string, threads, seconds, _ int) effort {
+func oltpEffort(t *testing.T, srv *server.Server, name string, threads, seconds, events int) effort {
 	var r *record
 	cpu := cpuOf(func() {
-		r = run(t, srv, name, fmt.Sprintf(`{"threads": %d, "time": %d, "count_rows": false}`, threads, seconds))
+		r = run(t, srv, name, fmt.Sprintf(`{"threads": %d, "time": %d, "events": %d, "count_rows": false}`, threads, seconds, events))
 	})
 	return effort{r.value(t, "transactions_per_second"), cpu / r.value(t, "transactions_total")}
 }
 
-func sysbenchEffort(t *testing.T, srv *server.Server, name string, threads, seconds, _ int) effort {
+func sysbenchEffort(t *testing.T, srv *server.Server, name string, threads, seconds, events int) effort {
 	cmd := exec.Command("sysbench", name, "--mysql-user=root", "--mysql-socket="+srv.Socket(), "--table-size=10000",
-		fmt.Sprintf("--threads=%d", threads), fmt.Sprintf("--time=%d", seconds), "run")
+		fmt.Sprintf("--threads=%d", threads), fmt.Sprintf("--time=%d", seconds), fmt.Sprintf("--events=%d", events), "run")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -112,7 +130,7 @@ func sysbenchEffort(t *testing.T, srv *server.Server, name string, threads, seco
 const slapGenerator = `"auto_generate_sql_load_type": "key", "auto_generate_sql_add_autoincrement": true`
 
 func slapEffort(t *testing.T, srv *server.Server, _ string, threads, _, events int) effort {
-	w, err := workload.Decode("mysqlslap", json.RawMessage(fmt.Sprintf(`{"auto_generate_sql": true, %s, "concurrency": %d, "number_of_queries": %d}`, slapGenerator, threads, events)))
+	w, err := workload.Decode("mysqlslap", json.RawMessage(fmt.Sprintf(`{"auto_generate_sql": true, %s, "concurrency": %d, "number_of_queries": %d, "count_rows": false}`, slapGenerator, threads, events)))
 	if err != nil {
 		t.Fatal(err)
 	}

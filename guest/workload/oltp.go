@@ -57,6 +57,7 @@ type script struct {
 	statements []statementKind // prepared for each table
 	brackets   bool            // BEGIN and COMMIT around an event, unless skip_trx
 	event      func(*oltpClient) error
+	readOnly   bool                                     // no statement changes a row
 	empty      bool                                     // prepare makes no rows when auto_inc is off
 	rows       func(before, events, writes int64) int64 // in all tables after a run; nil is what was loaded
 }
@@ -190,6 +191,14 @@ func (o *OLTP) Run(ctx context.Context, s *Session) error {
 		}
 		want = n
 	}
+	var tables []string
+	for i := range o.Tables {
+		tables = append(tables, tableName(i))
+	}
+	sums, err := s.sumTables(ctx, o.Checksum, o.Schema, tables...)
+	if err != nil {
+		return err
+	}
 	out, err := s.runLoad(ctx, o.loop(s), func(i int) client { return newOLTPClient(o, s, i) })
 	if err != nil {
 		s.emitFailure(out, err)
@@ -199,7 +208,8 @@ func (o *OLTP) Run(ctx context.Context, s *Session) error {
 		want = o.script.rows(want, out.counts.events, out.counts.writes)
 	}
 	rows, err := o.compareTables(ctx, s, want)
-	return errors.Join(err, s.emitOLTP(out, o.Percentile, rows))
+	s.emitPrinted(out.service, o.Percentile, sysbenchGrid)
+	return errors.Join(err, sums.compare(ctx, o.script.readOnly), s.emitOLTP(out, o.Percentile, rows))
 }
 
 // Warmup implements Workload: the tables are read (prewarm), then the load runs for warmup_time seconds without numbers.

@@ -67,6 +67,7 @@ type shared struct {
 	Reuse            bool    `json:"reuse"`             // prepare accepts tables that are there, if their rows are right
 	StatementLatency bool    `json:"statement_latency"` // a histogram for each kind of statement
 	CountRows        bool    `json:"count_rows"`        // compare the rows with the expectation after the run
+	Checksum         bool    `json:"checksum"`          // CHECKSUM TABLE before and after the run, which reads the tables whole
 }
 
 func defaultShared() shared {
@@ -258,16 +259,29 @@ func (o *OLTPLegacy) Run(ctx context.Context, s *Session) error {
 			return err
 		}
 	}
+	sums, err := s.sumTables(ctx, o.Checksum, o.Schema, o.TableName)
+	if err != nil {
+		return err
+	}
 	out, err := s.runLoad(ctx, o.loop(s), func(i int) client { return newLegacyClient(o, s, i, trx) })
 	if err != nil {
 		s.emitFailure(out, err)
 		return fmt.Errorf("oltp_legacy: %w", err)
 	}
 	rows, err := o.countRows(ctx, s, out)
-	if err := errors.Join(err, s.emitOLTP(out, float64(o.Percentile), rows)); err != nil {
-		return err
+	s.emitPrinted(out.service, float64(o.Percentile), legacyGrid)
+	return errors.Join(err, sums.compare(ctx, o.onlyReads()), s.emitOLTP(out, float64(o.Percentile), rows))
+}
+
+// onlyReads tells whether no statement of an event writes; what a procedure does is not known.
+func (o *OLTPLegacy) onlyReads() bool {
+	switch o.TestMode {
+	case "complex":
+		return o.ReadOnly
+	case "nontrx":
+		return o.NontrxMode == "select"
 	}
-	return nil
+	return o.TestMode == "simple"
 }
 
 func (o *OLTPLegacy) nontrxInsert() bool { return o.TestMode == "nontrx" && o.NontrxMode == "insert" }

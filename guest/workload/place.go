@@ -15,6 +15,7 @@ type Place struct {
 	DiskBytes      int64    // free on the filesystem
 	MaxFileBytes   int64    // largest file the filesystem takes (4 GiB - 1 on vfat)
 	MaxConnections int      // in force, or asked
+	MaxPrepared    int      // prepared statements open at once, in force or asked
 	Filesystem     string
 }
 
@@ -45,6 +46,9 @@ func checkNeeds(n Needs, p Place) []error {
 	var errs []error
 	if p.MaxConnections > 0 && n.Connections > p.MaxConnections {
 		errs = append(errs, fmt.Errorf("%d connections are needed, the server takes %d: raise max_connections or use fewer clients", n.Connections, p.MaxConnections))
+	}
+	if p.MaxPrepared > 0 && n.PreparedStatements > p.MaxPrepared {
+		errs = append(errs, fmt.Errorf("%d prepared statements are needed, the server takes %d: raise max_prepared_stmt_count, use fewer clients or tables, or db_ps_mode disable", n.PreparedStatements, p.MaxPrepared))
 	}
 	if p.DiskBytes > 0 && n.DiskBytes > p.DiskBytes {
 		errs = append(errs, fmt.Errorf("about %d bytes are needed on disk, there are %d: use fewer rows or a larger disk", n.DiskBytes, p.DiskBytes))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"platter/guest"
@@ -108,14 +109,46 @@ func (Registry) Step(step guest.Step, at lab.Site) []error {
 		}
 		return split("workload "+step.Workload, err)
 	}
-	place := workload.Place{Flavour: flavour(at.Server.Image), Filesystem: at.Storage.Filesystem}
+	place := workload.Place{Flavour: flavour(at.Server.Image), Filesystem: at.Storage.Filesystem,
+		MaxConnections: asked(at.Server.Options, "max_connections"), MaxPrepared: asked(at.Server.Options, "max_prepared_stmt_count")}
 	if fs, err := storage.FilesystemByName(at.Storage.Filesystem); err == nil {
 		place.MaxFileBytes = fs.MaxFile
 	}
 	if a, errs := storage.Assemble(at.Storage.Layout, at.Disks, func(disk string) string { return disk }); len(errs) == 0 {
 		place.DiskBytes = a.Target.SizeBytes
 	}
-	return w.Check(place)
+	return append(w.Check(place), checkCrash(step, w, at.Storage)...)
+}
+
+// checkCrash says what a crash check needs of the storage below it.
+func checkCrash(step guest.Step, w workload.Workload, s guest.Storage) []error {
+	if step.Do != "crash" && step.Do != "verify" {
+		return nil
+	}
+	c, ok := w.(workload.Crasher)
+	if !ok {
+		return []error{fmt.Errorf("workload %s has no step %s: it does not know what was acknowledged; crash_check does", step.Workload, step.Do)}
+	}
+	kind, _ := c.How()
+	switch {
+	case s.Filesystem == "": // it has faults of its own
+	case !storage.Reassembles(s.Layout):
+		return []error{fmt.Errorf("after a crash layout %s would be made anew; use disk or log_writes", s.Layout.Kind)}
+	case kind == workload.PowerCut && s.Layout.Kind != "log_writes":
+		return []error{errors.New("crash power_cut needs the layout log_writes over two disks, the second for the log")}
+	}
+	return nil
+}
+
+// asked is a limit as the study sets it, 0 where it does not: then it is computed from the workload.
+func asked(options map[string]string, name string) int {
+	for option, text := range options {
+		if strings.ReplaceAll(option, "-", "_") == name {
+			n, _ := strconv.Atoi(text) // what is no number is refused with the server's options
+			return n
+		}
+	}
+	return 0
 }
 
 // Metric returns an error when no result can hold a metric of this name.

@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -229,6 +230,24 @@ func TestSharedAddons(t *testing.T) {
 	for _, trial := range plan.Trials {
 		if len(trial.Addons) != 1 || trial.Addons[0] != "zfs" {
 			t.Errorf("%s boots with %v", trial.Name, trial.Addons)
+		}
+	}
+}
+
+// K10: a study that sets a limit of the server below what its workload takes is refused before a machine is made.
+func TestServerLimitsAreChecked(t *testing.T) {
+	step := guest.Step{Do: "run", Workload: "oltp_read_write", Options: json.RawMessage(`{"threads": 32, "tables": 2}`)}
+	for option, want := range map[string]string{
+		"max_connections=10":         "33 connections are needed, the server takes 10",
+		"max-connections=10":         "33 connections are needed, the server takes 10",
+		"max_prepared_stmt_count=20": "640 prepared statements are needed, the server takes 20",
+		"max_connections=33":         "",
+		"innodb_log_file_size=1":     "",
+	} {
+		name, value, _ := strings.Cut(option, "=")
+		errs := planner.Registry{}.Step(step, lab.Site{Server: guest.Server{Image: "mariadb-11.8", Options: map[string]string{name: value}}})
+		if text := fmt.Sprint(errs); want == "" && len(errs) > 0 || !strings.Contains(text, want) {
+			t.Errorf("%s: %s, want %q", option, text, want)
 		}
 	}
 }
