@@ -96,3 +96,27 @@ func (c *checker) control(cells []cell) {
 		c.fault("control", "picks no cell of the study")
 	}
 }
+
+// claimSteps checks that the step a claim names is one of the cells it is about.
+func (c *checker) claimSteps(cells []cell) {
+	for i, cl := range c.study.Claims {
+		var have []string
+		for _, x := range cells {
+			held := Pattern{}
+			for factor, l := range cl.Where {
+				held[factor] = []string{l}
+			}
+			if !held.Match(x.levels) {
+				continue
+			}
+			for _, st := range x.steps {
+				if !slices.Contains(have, st.Name) {
+					have = append(have, st.Name)
+				}
+			}
+		}
+		if cl.Step != "" && len(have) > 0 && !slices.Contains(have, cl.Step) {
+			c.fault(fmt.Sprintf("claims.%d.step", i), unknown("step", cl.Step, have))
+		}
+	}
+}

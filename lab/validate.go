@@ -56,6 +56,7 @@ func (s Study) resolve(r Registry) ([]cell, error) {
 			c.steps(&cells[i])
 		}
 	}
+	c.claimSteps(cells)
 	return cells, c.faults.err()
 }
 
