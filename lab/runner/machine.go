@@ -17,6 +17,16 @@ import (
 func (t *trial) volumes(ctx context.Context, undo *cleanup) ([]domain.Disk, error) {
 	var disks []domain.Disk
 	for _, d := range t.Disks {
+		if d.Passport != nil {
+			disk, asDisk, err := t.handOver(ctx, undo, d)
+			if err != nil {
+				return nil, err
+			}
+			if asDisk {
+				disks = append(disks, disk)
+			}
+			continue
+		}
 		spec := hypervisor.VolumeSpec{Tag: t.tag(), Name: t.volumeName(d), SizeBytes: d.SizeBytes,
 			Format: domain.Format(d.Format), Preallocation: hypervisor.Preallocation(d.Preallocation)}
 		volume, err := t.Host.CreateVolume(ctx, spec)
@@ -85,6 +95,7 @@ func (t *trial) spec(keys remote.Keys, token string, data []domain.Disk) domain.
 		Cmdline:     cmdline(t.accel, addons),
 		OEMStrings:  oemStrings(keys, token),
 		Disks:       append(disks, data...),
+		Hostdevs:    t.Passthrough.machine(),
 	}
 }
 

@@ -26,8 +26,9 @@ type Config struct {
 	GuestBinary func(arch string) (path string, err error) // see FindGuestBinary
 	Events      func(lab.RunEvent)                         // called from one goroutine at a time; may be nil
 	Log         *slog.Logger
-	Tag         domain.Tag // Run and Trial are filled in
-	Left        *Left      // told what is not undone yet; may be nil
+	Tag         domain.Tag   // Run and Trial are filled in
+	Passthrough *Passthrough // nil: the plan hands over no real disks
+	Left        *Left        // told what is not undone yet; may be nil
 
 	// How guests are asked whether they live, and how long they may be silent; 0 means lab/remote's own.
 	KeepaliveEvery, KeepaliveDead time.Duration
