@@ -87,7 +87,7 @@ func (ev *Event) kind() string {
 		name string
 		set  bool
 	}{
-		{"hello", ev.Hello != nil}, {"step", ev.Step != nil}, {"progress", ev.Progress != nil},
+		{"hello", ev.Hello != nil}, {"step", ev.Step != nil}, {"progress", ev.Progress != nil}, {"acknowledged", ev.Acknowledged != nil}, {"crash", ev.Crash != nil},
 		{"log", ev.Log != nil}, {"measurement", ev.Measurement != nil}, {"file", ev.File != nil}, {"done", ev.Done != nil},
 	} {
 		if part.set {

@@ -29,5 +29,7 @@
 //   - A Measurement carries what was learnt at that moment. Of Storage and Server the last one counts; the rest adds up.
 //   - Only files that Files names are fetched, whatever the guest announces.
 //   - Progress may be lost without loss.
+//   - A Crash is answered by the end of the machine. The job goes on in another one, told by Job.Resume, with a conversation
+//     of its own; the host keeps both in one file.
 //   - Lines may be long (a server has a thousand variables) but are bounded, see MaxLineBytes.
 package guest

@@ -9,17 +9,19 @@ import (
 // Event is one line of the guest's answer. Exactly one of the pointer fields is set, and Type names it.
 // The first event is a Hello, the last a Done; a stream without Done is a lost trial.
 type Event struct {
-	Type        string       `json:"type"`
-	Seq         int64        `json:"seq"`     // from 1, without gaps
-	Seconds     float64      `json:"seconds"` // monotonic, since the agent started
-	Time        time.Time    `json:"time"`    // wall clock, a label only
-	Hello       *Hello       `json:"hello,omitempty"`
-	Step        *StepEvent   `json:"step,omitempty"`
-	Progress    *Progress    `json:"progress,omitempty"`
-	Log         *Log         `json:"log,omitempty"`
-	Measurement *Measurement `json:"measurement,omitempty"`
-	File        *File        `json:"file,omitempty"`
-	Done        *Done        `json:"done,omitempty"`
+	Type         string        `json:"type"`
+	Seq          int64         `json:"seq"`     // from 1, without gaps
+	Seconds      float64       `json:"seconds"` // monotonic, since the agent started
+	Time         time.Time     `json:"time"`    // wall clock, a label only
+	Hello        *Hello        `json:"hello,omitempty"`
+	Step         *StepEvent    `json:"step,omitempty"`
+	Progress     *Progress     `json:"progress,omitempty"`
+	Acknowledged *Acknowledged `json:"acknowledged,omitempty"`
+	Crash        *Crash        `json:"crash,omitempty"`
+	Log          *Log          `json:"log,omitempty"`
+	Measurement  *Measurement  `json:"measurement,omitempty"`
+	File         *File         `json:"file,omitempty"`
+	Done         *Done         `json:"done,omitempty"`
 }
 
 // Hello opens the conversation.
@@ -44,6 +46,19 @@ type Progress struct {
 	Done  float64 `json:"done"`
 	Total float64 `json:"total"` // 0 when unknown
 	Unit  string  `json:"unit"`
+}
+
+// Acknowledged tells, several times a second during a step crash, how many commits the server has acknowledged to each
+// client: what was told before a crash must be there after it. A client commits one row after the other.
+type Acknowledged struct {
+	Step    string  `json:"step"`
+	Commits []int64 `json:"commits"` // by client
+}
+
+// Crash asks the host to end the machine at once, in the middle of a step crash, and to go on with the job's Resume. The
+// conversation ends with the machine; that of the rest of the job begins with a Hello of its own.
+type Crash struct {
+	Step string `json:"step"`
 }
 
 // Log is a message for people.

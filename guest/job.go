@@ -20,6 +20,14 @@ type Job struct {
 	Precondition    string   `json:"precondition,omitempty"` // none or fill
 	Probes          []string `json:"probes,omitempty"`       // noise, flush
 	Seed            uint64   `json:"seed"`
+	Resume          *Resume  `json:"resume,omitempty"` // the rest of a job whose machine was ended under a step crash
+}
+
+// Resume says where a job goes on, on a new machine with the same disks. Nothing is made anew: they are mounted as the
+// crash left them.
+type Resume struct {
+	Step         int     `json:"step"`         // index of the first step to do
+	Acknowledged []int64 `json:"acknowledged"` // commits by client, as told before the crash
 }
 
 // Quiesce bounds the wait for background work (lazy init, discard, resync, dirty pages) before measuring.
@@ -67,7 +75,7 @@ type Server struct {
 
 // Step is one thing to do, in order. Options belong to the workload and are decoded strictly by it.
 type Step struct {
-	Do       string          `json:"do"`                 // prepare, warmup, run, cleanup, restart, sleep, drop_caches, stop, start, fill
+	Do       string          `json:"do"`                 // prepare, warmup, run, crash, verify, cleanup, restart, sleep, drop_caches, stop, start, fill
 	Name     string          `json:"name,omitempty"`     // label in results; defaults to Do
 	Workload string          `json:"workload,omitempty"` // registry name
 	Options  json.RawMessage `json:"options,omitempty"`

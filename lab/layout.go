@@ -11,15 +11,16 @@ import (
 // layoutKinds are the layouts the language can write and what the value of their own key is called in
 // guest.Layout.Options: {md: 5, of: [a, b, c]} is kind md with level 5.
 var layoutKinds = map[string]string{
-	"partition": "number",
-	"md":        "level",
-	"lvm":       "type",
-	"crypt":     "type",
-	"zfs":       "level",
-	"btrfs":     "level",
+	"partition":  "number",
+	"md":         "level",
+	"lvm":        "type",
+	"crypt":      "type",
+	"zfs":        "level",
+	"btrfs":      "level",
+	"log_writes": "keep",
 }
 
-var layoutNames = []string{"partition", "md", "lvm", "crypt", "zfs", "btrfs"}
+var layoutNames = []string{"partition", "md", "lvm", "crypt", "zfs", "btrfs", "log_writes"}
 
 // layout accepts the name of a disk, or {KIND: VALUE, option: ..., of: [layout, ...]}; a partition is
 // {partition: NUMBER, of: COUNT, disk: NAME}. It refers to itself, so its reader is set in init.

@@ -8,7 +8,7 @@ import (
 
 // The verbs of a step: those that run a workload, and those that do not.
 var (
-	workloadVerbs = []string{"prepare", "warmup", "run", "cleanup"}
+	workloadVerbs = []string{"prepare", "warmup", "run", "crash", "verify", "cleanup"}
 	plainVerbs    = []string{"restart", "stop", "start", "drop_caches", "sleep"}
 	verbs         = append(slices.Clone(workloadVerbs), plainVerbs...)
 )

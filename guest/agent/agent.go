@@ -101,7 +101,7 @@ func (t *trial) carryOut(ctx context.Context) (err error) {
 		}
 		bounded, cancel := context.WithTimeout(clean, cleanUpLimit)
 		defer cancel()
-		err = errors.Join(err, t.undoAll(bounded, err != nil))
+		err = errors.Join(err, t.undoAll(bounded, err != nil || t.broken()))
 	}()
 	return t.phases(ctx)
 }

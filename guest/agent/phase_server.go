@@ -65,6 +65,17 @@ func (t *trial) serverOwner() (uid, gid string) {
 }
 
 func (t *trial) initServer(ctx context.Context) error {
+	if err := t.prepareServer(ctx, false); err != nil {
+		return err
+	}
+	if err := t.server.Init(ctx); err != nil {
+		return err
+	}
+	return t.prove()
+}
+
+// prepareServer settles how the server runs; reuse takes over a data directory that is there.
+func (t *trial) prepareServer(ctx context.Context, reuse bool) error {
 	needs := t.needs()
 	s, err := server.Prepare(ctx, server.Config{
 		Root: t.root, MountPoint: t.place.Dir, RunDir: filepath.Join(t.dir, "server"),
@@ -72,20 +83,21 @@ func (t *trial) initServer(ctx context.Context) error {
 		Needs: server.Needs{
 			Connections: needs.Connections, PreparedStatements: needs.PreparedStatements, PacketBytes: needs.PacketBytes,
 		},
+		Reuse:      reuse,
 		StartLimit: seconds(t.job.Server.StartLimitSeconds),
 		Log:        func(format string, args ...any) { t.say("info", format, args...) },
 	})
 	if err != nil {
 		return err
 	}
-	t.server = s
-	t.onExit("server close", func(ctx context.Context) error {
-		return errors.Join(t.endServer(ctx), t.keepServerLog(), s.Close())
-	})
-	if err := s.Init(ctx); err != nil {
-		return err
+	if !t.closesServer {
+		t.closesServer = true
+		t.onExit("server close", func(ctx context.Context) error {
+			return errors.Join(t.endServer(ctx), t.keepServerLog(), t.server.Close())
+		})
 	}
-	return t.prove()
+	t.server = s
+	return nil
 }
 
 func (t *trial) startServer(ctx context.Context) error {
@@ -98,6 +110,9 @@ func (t *trial) startServer(ctx context.Context) error {
 
 // serverFacts tells what the server says of itself; asked again after the steps, as a step may change it.
 func (t *trial) serverFacts(ctx context.Context) error {
+	if t.broken() {
+		return nil
+	}
 	if t.server.PID() == 0 {
 		return t.server.ExitErr() // nil when the last step stopped it
 	}
@@ -110,6 +125,7 @@ func (t *trial) serverFacts(ctx context.Context) error {
 		return err
 	}
 	class, reasons := t.durability(facts.Variables)
+	t.class = class
 	if len(reasons) > 0 {
 		flags = append(flags, results.Flag{Name: "durability", Detail: strings.Join(reasons, "; ")})
 	}
@@ -117,6 +133,9 @@ func (t *trial) serverFacts(ctx context.Context) error {
 }
 
 func (t *trial) stopServer(ctx context.Context) error {
+	if t.broken() {
+		return nil
+	}
 	if t.server.PID() != 0 {
 		if err := t.server.Stop(ctx); err != nil {
 			return err

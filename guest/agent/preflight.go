@@ -61,7 +61,7 @@ func (t *trial) preflight(ctx context.Context) error {
 			return &SkipError{err.Error()}
 		}
 	}
-	return t.decodeSteps()
+	return errors.Join(t.decodeSteps(), t.takeUp())
 }
 
 // kinds lists the layouts of a tree, "" meaning disk.

@@ -40,6 +40,11 @@ func (t *trial) workloadOf(s guest.Step) (workload.Workload, error) {
 			return nil, errors.New("the job has no server")
 		}
 		return workload.Decode(s.Workload, s.Options)
+	case "crash", "verify":
+		if !t.hasServer() {
+			return nil, errors.New("the job has no server")
+		}
+		return crasherOf(s)
 	case "restart", "stop", "start":
 		if !t.hasServer() {
 			return nil, errors.New("the job has no server")
@@ -51,7 +56,7 @@ func (t *trial) workloadOf(s guest.Step) (workload.Workload, error) {
 		_, err := decodeFill(s.Options)
 		return nil, err
 	}
-	return nil, fmt.Errorf("unknown step %q; there are prepare, warmup, run, cleanup, restart, stop, start, sleep, drop_caches, fill", s.Do)
+	return nil, fmt.Errorf("unknown step %q; there are prepare, warmup, run, crash, verify, cleanup, restart, stop, start, sleep, drop_caches, fill", s.Do)
 }
 
 // needs is what the job's workloads take of the server.
@@ -77,7 +82,7 @@ func (t *trial) steps(ctx context.Context) (err error) {
 	defer f.Close()
 	options := sampler.Options{Period: seconds(t.job.SampleSeconds)}
 	options.More = t.moreSamples(nil)
-	if t.server != nil {
+	if t.server != nil && !t.broken() {
 		db, err := t.server.DB(1)
 		if err != nil {
 			return err
@@ -98,6 +103,9 @@ func (t *trial) steps(ctx context.Context) (err error) {
 		err = errors.Join(err, stopErr)
 	}()
 	for i, s := range t.job.Steps {
+		if i < t.firstStep() {
+			continue
+		}
 		name := s.Name
 		if name == "" {
 			name = s.Do
@@ -153,6 +161,10 @@ func (t *trial) perform(ctx context.Context, s guest.Step, name string) error {
 			return err
 		}
 		return t.fill(ctx, o)
+	case "crash":
+		return t.crash(ctx, s, name)
+	case "verify":
+		return t.verify(ctx, s, name)
 	}
 	w, err := t.workloadOf(s)
 	if err != nil {

@@ -34,10 +34,14 @@ type trial struct {
 	place    storage.Place
 	facts    results.StorageFacts
 
-	root    string // where the server image is mounted
-	server  *server.Server
-	sampler *sampler.Sampler
-	source  *sampler.Source
+	root         string // where the server image is mounted
+	server       *server.Server
+	closesServer bool   // the clean-up knows of it
+	class        string // durability class, "" before it is known
+	sampler      *sampler.Sampler
+	source       *sampler.Source
+
+	recovery *recovery // of the crash there was; nil while there was none
 
 	invalid []string // rules of the method that reject the trial
 	undo    []undo
@@ -72,6 +76,7 @@ func (t *trial) undoAll(ctx context.Context, failed bool) error {
 
 // phases are the agent's own work around the steps.
 func (t *trial) phases(ctx context.Context) error {
+	anew := t.job.Resume == nil
 	for _, p := range []struct {
 		name string
 		fn   func(context.Context) error
@@ -79,17 +84,18 @@ func (t *trial) phases(ctx context.Context) error {
 	}{
 		{"preflight", t.preflight, true},
 		{"find disks", t.findDisks, true},
-		{"guard", t.guard, true},
-		{"precondition", t.precondition, t.job.Precondition == "fill"},
-		{"probe before", t.probeBefore, len(t.job.Probes) > 0},
+		{"guard", t.guard, anew},
+		{"precondition", t.precondition, anew && t.job.Precondition == "fill"},
+		{"probe before", t.probeBefore, anew && len(t.job.Probes) > 0},
 		{"server image", t.mountServer, t.hasServer()},
 		{"layout", t.layout, true},
-		{"mkfs", t.mkfs, true},
-		{"mount", t.mount, true},
-		{"read back", t.readBack, true},
-		{"quiesce", t.quiesce, true},
-		{"server init", t.initServer, t.hasServer()},
-		{"server start", t.startServer, t.hasServer()},
+		{"mkfs", t.mkfs, anew},
+		{"mount", t.mount, anew},
+		{"read back", t.readBack, anew},
+		{"quiesce", t.quiesce, anew},
+		{"server init", t.initServer, anew && t.hasServer()},
+		{"server start", t.startServer, anew && t.hasServer()},
+		{"recovery", t.recover, !anew},
 		{"steps", t.steps, true},
 		{"server facts", t.serverFacts, t.hasServer()},
 		{"server stop", t.stopServer, t.hasServer()},

@@ -17,11 +17,12 @@ func TestConformance(t *testing.T) {
 				t.Errorf("doc %q: one sentence without its full stop", k.Doc)
 			}
 			for _, s := range k.Steps {
-				if !slices.Contains([]string{"prepare", "warmup", "run", "cleanup"}, s) {
+				if !slices.Contains([]string{"prepare", "warmup", "run", "crash", "verify", "cleanup"}, s) {
 					t.Errorf("step %q", s)
 				}
 			}
-			if !slices.Contains(k.Steps, "run") {
+			_, crashes := k.New().(Crasher)
+			if !slices.Contains(k.Steps, "run") && !crashes {
 				t.Error("it is never run")
 			}
 			plain, again := k.New(), k.New()

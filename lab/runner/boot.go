@@ -55,8 +55,10 @@ func (t *trial) boot(ctx context.Context, undo *cleanup, data []domain.Disk) (Ma
 	if err := remote.Await(ctx, requirements, remote.Options{Timeout: bootTimeout, Scale: t.scale()}); err != nil {
 		return nil, nil, t.bootError(ctx, machine, err)
 	}
-	seconds := time.Since(began).Seconds()
-	t.bootSeconds = &seconds
+	if t.resume == nil { // what counts is the first boot of a trial
+		seconds := time.Since(began).Seconds()
+		t.bootSeconds = &seconds
+	}
 	session := remote.NewSession(login.Client())
 	undo.add("close the connection", func(context.Context) error { return session.Close() })
 	return machine, session, nil

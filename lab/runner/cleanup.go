@@ -37,13 +37,20 @@ func (c *cleanup) add(what string, do func(context.Context) error) {
 	c.steps = append(c.steps, undo{what, do, c.left.note(text)})
 }
 
+// include makes another clean-up a step of this one, unless it was run before.
+func (c *cleanup) include(inner *cleanup) {
+	c.steps = append(c.steps, undo{do: inner.run, done: func() {}})
+}
+
 // run undoes everything and joins the errors; each names what is left.
 func (c *cleanup) run(ctx context.Context) error {
 	var errs []error
 	for i := len(c.steps) - 1; i >= 0; i-- {
 		step := c.steps[i]
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
-		if err := step.do(ctx); err != nil {
+		if err := step.do(ctx); err != nil && step.what == "" { // an included one, which has named its steps
+			errs = append(errs, err)
+		} else if err != nil {
 			c.log.Warn("clean-up", "step", step.what, "error", err)
 			errs = append(errs, fmt.Errorf("%s (run `platter clean` to remove what is left): %w", step.what, err))
 		} else {

@@ -29,6 +29,8 @@ type collected struct {
 	current      *guest.StepEvent // what the guest began last
 	helloAt      time.Time        // by the host's clock
 	helloSeconds float64          // by the guest's
+	lastSeconds  float64          // of the last event, by the guest's
+	acknowledged []int64          // commits by client, of a step crash
 }
 
 // line takes one line of the guest, keeps it and learns from it.
@@ -39,6 +41,10 @@ func (t *trial) line(line []byte) error {
 	}
 	if err := t.lines.Append(json.RawMessage(line)); err != nil {
 		return &lab.InfraError{What: "keep the guest's events", Err: err}
+	}
+	t.lastSeconds = event.Seconds
+	if event.Crash != nil {
+		return t.takeCrash(event.Crash)
 	}
 	t.take(event)
 	return nil
@@ -53,6 +59,8 @@ func (t *trial) take(e guest.Event) {
 	case e.Progress != nil:
 		p := e.Progress
 		t.emit(lab.RunEvent{Kind: lab.PhaseDone, Trial: t.Name, TrialID: t.ID, Index: t.Index + 1, Phase: p.Step, Done: p.Done, Of: p.Total, Unit: p.Unit})
+	case e.Acknowledged != nil:
+		t.acknowledged = e.Acknowledged.Commits
 	case e.Log != nil:
 		t.emit(lab.RunEvent{Kind: lab.LogLine, Trial: t.Name, TrialID: t.ID, Index: t.Index + 1, Level: e.Log.Level, Message: e.Log.Message})
 	case e.Measurement != nil:
@@ -83,7 +91,7 @@ func (t *trial) learn(m guest.Measurement) {
 	for _, d := range m.Disks {
 		t.learnDisk(d)
 	}
-	if m.Storage != nil {
+	if m.Storage != nil && t.resume == nil { // after a crash the filesystem is that of the first machine
 		l.Storage = m.Storage
 	}
 	if m.Server != nil {

@@ -17,20 +17,20 @@ func (t *trial) keepConsole(ctx context.Context, m Machine) error {
 	if err != nil {
 		return err
 	}
-	return t.dir.WriteFile(store.Console, console)
+	return t.dir.WriteFile(t.of(store.Console), console)
 }
 
 // keepXML stores the definition asked for and, where the daemon tells, the one in force.
 func (t *trial) keepXML(ctx context.Context, m Machine) {
-	t.keep("effective/domain-asked.xml", []byte(m.XML()))
+	t.keep(t.of("effective/domain-asked.xml"), []byte(m.XML()))
 	if live, err := m.EffectiveXML(ctx); err == nil {
-		t.keep(store.Domain, []byte(live))
+		t.keep(t.of(store.Domain), []byte(live))
 	} else {
 		t.Log.Warn("read back the machine's definition", "error", err)
 	}
 	if argv, err := m.QEMUCommandLine(ctx); err == nil {
 		line, _ := json.Marshal(argv)
-		t.keep("effective/qemu.json", append(line, '\n'))
+		t.keep(t.of("effective/qemu.json"), append(line, '\n'))
 	}
 }
 

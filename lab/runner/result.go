@@ -38,7 +38,8 @@ func (t *trial) result(ctx context.Context, err error) results.Result {
 	wall := time.Since(t.started).Seconds()
 	r.WallSeconds = &wall
 	if t.done != nil {
-		work, overhead := t.done.GuestSeconds, wall-t.done.GuestSeconds
+		work := t.spent + t.done.GuestSeconds
+		overhead := wall - work
 		r.GuestSeconds, r.OverheadSeconds = &work, &overhead
 	}
 	return r

@@ -12,6 +12,7 @@ import (
 
 	"platter/guest"
 	"platter/lab"
+	"platter/lab/domain"
 	"platter/lab/remote"
 	"platter/results"
 	"platter/results/store"
@@ -40,6 +41,9 @@ type trial struct {
 	evidence    string // of a lost trial: the console's end
 	collected
 
+	resume *guest.Resume // what a crash left of the job; nil on the first machine
+	spent  float64       // seconds of guests on earlier machines
+
 	mu     sync.Mutex
 	pauses []string // what somebody did to the machine beside the job
 }
@@ -60,8 +64,22 @@ func (t *trial) steps(ctx context.Context, undo *cleanup) error {
 	if err != nil {
 		return err
 	}
+	for {
+		err := t.onMachine(ctx, undo, data)
+		if !errors.Is(err, errCrash) {
+			return err
+		}
+		t.crashed()
+	}
+}
+
+// onMachine carries the job, or what a crash left of it, out on a machine of its own. The error is errCrash when the guest
+// asked for the machine's end, which has come then.
+func (t *trial) onMachine(ctx context.Context, undo *cleanup, data []domain.Disk) error {
+	mine := &cleanup{log: t.Log, left: t.Left, of: t.ID}
+	undo.include(mine)
 	t.phase("boot")
-	machine, session, err := t.boot(ctx, undo, data)
+	machine, session, err := t.boot(ctx, mine, data)
 	if err != nil {
 		return err
 	}
@@ -69,7 +87,14 @@ func (t *trial) steps(ctx context.Context, undo *cleanup) error {
 	if err := t.uploadGuest(ctx, session); err != nil {
 		return err
 	}
-	return t.work(ctx, machine, session)
+	err = t.work(ctx, machine, session)
+	if !errors.Is(err, errCrash) {
+		return err
+	}
+	if left := mine.run(ctx); left != nil {
+		return &lab.InfraError{What: "clear away the killed machine", Err: left}
+	}
+	return err
 }
 
 // work carries out the job in a machine that has the guest binary.
@@ -78,9 +103,15 @@ func (t *trial) work(ctx context.Context, machine Machine, session *remote.Sessi
 		return err
 	}
 	before, _ := machine.BlockStats(ctx)
-	followErr := t.follow(ctx, machine, session)
+	err := t.follow(ctx, machine, session)
+	if errors.Is(err, errCrash) {
+		if destroyErr := machine.Destroy(ctx); destroyErr != nil {
+			return &lab.InfraError{What: "kill the machine for the crash check", Err: destroyErr}
+		}
+		return err
+	}
 	t.blockStats(ctx, machine, before)
-	return errors.Join(followErr, t.bringHome(ctx, session))
+	return errors.Join(err, t.bringHome(ctx, session))
 }
 
 // uploadGuest puts the guest binary into the guest and proves that it runs there.
@@ -117,7 +148,7 @@ func (t *trial) startJob(ctx context.Context, session *remote.Session) error {
 	if err != nil {
 		return &lab.InfraError{What: "write the job", Err: err}
 	}
-	t.keep("effective/job.json", document)
+	t.keep(t.of("effective/job.json"), document)
 	if err := client.Upload(ctx, guestJobPath, int64(len(document)), 0o600, bytes.NewReader(document)); err != nil {
 		return &lab.InfraError{What: "upload the job", Err: err}
 	}
@@ -130,7 +161,7 @@ func (t *trial) startJob(ctx context.Context, session *remote.Session) error {
 // completeJob adds to the plan's job what is known only when it runs.
 func (t *trial) completeJob() guest.Job {
 	job := t.Job
-	job.Build = lab.Version()
+	job.Build, job.Resume = lab.Version(), t.resume
 	job.Disks = slices.Clone(job.Disks)
 	for i := range job.Disks {
 		job.Disks[i].HostCache = t.cacheOf(job.Disks[i].Name)
@@ -152,15 +183,17 @@ func (t *trial) cacheOf(disk string) string {
 }
 
 // follow reads the guest's events until Done, while it watches that the machine lives. On a cancelled context the agent
-// is asked to stop in order, so that what was measured so far comes home.
+// is asked to stop in order, so that what was measured so far comes home. The events of all machines of a trial, if a
+// crash check has several, go to one file.
 func (t *trial) follow(ctx context.Context, machine Machine, session *remote.Session) error {
-	lines, err := t.dir.Events()
-	if err != nil {
-		return &lab.InfraError{What: "keep the guest's events", Err: err}
+	if t.lines == nil {
+		lines, err := t.dir.Events()
+		if err != nil {
+			return &lab.InfraError{What: "keep the guest's events", Err: err}
+		}
+		t.lines = lines
 	}
-	defer lines.Close()
 	t.decoder = guest.NewDecoder(nil, lab.Version())
-	t.lines = lines
 
 	following, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -170,7 +203,18 @@ func (t *trial) follow(ctx context.Context, machine Machine, session *remote.Ses
 	argv := func(offset int64) []string {
 		return []string{guestBinaryPath, "follow", "--dir", guestDir, "--offset", fmt.Sprint(offset)}
 	}
-	err = session.Follow(following, argv, writerFunc(t.line))
+	err := session.Follow(following, argv, writerFunc(t.line))
+	if errors.Is(err, errCrash) {
+		return errCrash
+	}
+	if closeErr := t.lines.Close(); closeErr != nil {
+		t.Log.Warn("close the guest's events", "error", closeErr) // each line is on disk already
+	}
+	return t.verdict(ctx, following, machine, err)
+}
+
+// verdict is what a conversation that has ended means. err is how following it ended.
+func (t *trial) verdict(ctx, following context.Context, machine Machine, err error) error {
 	if t.done != nil {
 		return t.doneError(ctx)
 	}
