@@ -112,6 +112,8 @@ func TestTellingLine(t *testing.T) {
 		"ext4":      {"mke2fs 1.47.0 (5-Feb-2023)\nThe file /nowhere does not exist and no size was specified.\n", "The file /nowhere does not exist and no size was specified."},
 		"reiserfs option": {"/usr/sbin/mkfs.reiserfs: unrecognized option '--quiet'\nUsage: mkfs.reiserfs [options]  device\n\nOptions:\n\n  -f | --force specified at least once to make reiserfs on whole disk, not block device\n",
 			"/usr/sbin/mkfs.reiserfs: unrecognized option '--quiet'"},
+		"two lines": {"mke2fs 1.47.0 (5-Feb-2023)\n\nThe total requested journal size is 39936000 blocks; it must be\nbetween 1024 and 10240000 blocks.  Aborting.\n",
+			"The total requested journal size is 39936000 blocks; it must be between 1024 and 10240000 blocks.  Aborting."},
 		"control":   {"\x1berror: bad\x07\n", "error: bad"},
 		"nothing":   {"\n \n", ""},
 		"no reason": {"first\nsecond\n", "first"},

@@ -7,19 +7,26 @@ import (
 
 var (
 	reasonWords = regexp.MustCompile(`(?i)\b(error|unrecognized|invalid|illegal|cannot|can't|could not|couldn't|unable|failed|failure|too|not|no such|denied|must|need|busy|in use|mismatch|unknown|unsupported|exists?|larger|smaller|minimum|maximum|refus\w+|abort\w*|assert\w*)\b`)
+	goesOn      = regexp.MustCompile(`[\pL\d,]$`) // no full stop
+	continues   = regexp.MustCompile(`^[a-z]+ .*[.!]\s*$`)
 	noiseLines  = regexp.MustCompile(`(?i)^\s*(usage\b|try |see |where |options?:|\[|/\*|-|\{|for more information|#|mke2fs \d|mkfs\.\w+ .*\(|.* comes with absolutely no warranty)`)
 )
 
 // tellingLine returns the line of a program's output that says why it failed: the first with a word of
-// failure that is not usage text, else the first line at all; "" when there is none.
+// failure that is not usage text, with the rest of its sentence where that is on the next line, else the
+// first line at all; "" when there is none.
 func tellingLine(output string) string {
 	first := ""
-	for line := range strings.Lines(output) {
+	lines := strings.Split(output, "\n")
+	for i, line := range lines {
 		line = printable(strings.TrimSpace(line))
 		if line == "" || noiseLines.MatchString(line) {
 			continue
 		}
 		if reasonWords.MatchString(line) {
+			if i+1 < len(lines) && goesOn.MatchString(line) && continues.MatchString(lines[i+1]) {
+				line = printable(line + " " + strings.TrimSpace(lines[i+1]))
+			}
 			return line
 		}
 		if first == "" {

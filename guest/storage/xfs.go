@@ -38,7 +38,7 @@ var xfsOptions = []Option{
 	{"inode.maxpct", "most percent of the space inodes may take", number(0, 100)},
 	{"inode.sparse", "sparse inode allocation", bit},
 	{"inode.nrext64", "large extent counters", bit},
-	{"log.size", "size of the log", size(1<<20, 2<<30)},
+	{"log.size", "size of the log", size(1<<20, 2<<30-10<<20)},
 	{"log.su", "log stripe unit", size(512, 256<<10)},
 	{"log.lazy-count", "lazy superblock counters", bit},
 	{"log.version", "log format", oneOf("1", "2")},
