@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"platter/guest"
 )
 
 // Catalogue is the list of options a server knows, as it printed it for `--verbose --help`.
@@ -76,34 +78,4 @@ func (c Catalogue) Default(option string) (value string, ok bool) {
 }
 
 // Nearest is the known option that looks most like the unknown one, "" when none is close.
-func (c Catalogue) Nearest(option string) string {
-	best, bestDistance := "", len(option)/3+2
-	for name := range c.defaults {
-		d := distance(option, name)
-		if d < bestDistance || d == bestDistance && best != "" && name < best {
-			best, bestDistance = name, d
-		}
-	}
-	return best
-}
-
-// distance is the Levenshtein distance of two names.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}
+func (c Catalogue) Nearest(option string) string { return guest.Nearest(option, sortedKeys(c.defaults)) }

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"platter/guest"
 )
 
 // decodeOptions fills the fields of a pointer to a struct from a JSON object, and reports every fault of it at once.
@@ -131,35 +133,9 @@ func typeName(t reflect.Type) string {
 
 // nearestHint names the candidate that looks most like the name, or nothing when none does.
 func nearestHint(name string, candidates []string) string {
-	best, bestDistance := "", len(name)/2+1
-	for _, c := range candidates {
-		if d := distance(name, c); d < bestDistance {
-			best, bestDistance = c, d
-		}
-	}
+	best := guest.Nearest(name, candidates)
 	if best == "" {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean %q?", best)
-}
-
-// distance is the Levenshtein distance of two names.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
