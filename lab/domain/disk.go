@@ -27,6 +27,10 @@ type Bus string
 
 // The disk buses. NVMe is written natively for libvirt 11.5 and later, and on
 // QEMU's command line before.
+//
+// Note: USB is left out on purpose. QEMU's USB disk takes one request at a time
+// through an emulated host controller, so it measures that controller; a real
+// USB disk can be handed over instead.
 const (
 	Virtio Bus = "virtio"
 	SCSI   Bus = "scsi"
