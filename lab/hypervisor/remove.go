@@ -56,8 +56,27 @@ func (h *Host) removeDomain(ctx context.Context, l Leftover) error {
 	if _, err := h.destroyDomain(ctx, m.dom); err != nil {
 		return err
 	}
+	if err := h.undefineDomain(ctx, m.dom); err != nil {
+		return err
+	}
 	defer m.removeLog()
 	return m.awaitExit(ctx)
+}
+
+// undefineDomain takes back what makes a domain outlive its end. Machines of
+// ours are transient, but one that somebody defined, saved or snapshot by hand
+// is not any more, and libvirt refuses to forget such a domain unless each of
+// these is named. A domain that is gone by now is done.
+func (h *Host) undefineDomain(ctx context.Context, dom libvirt.Domain) error {
+	const all = libvirt.DomainUndefineManagedSave | libvirt.DomainUndefineSnapshotsMetadata |
+		libvirt.DomainUndefineNvram | libvirt.DomainUndefineCheckpointsMetadata
+	_, err := ask(ctx, h, "DomainUndefineFlags", destroyLimit, func(lv *libvirt.Libvirt) (struct{}, error) {
+		return struct{}{}, lv.DomainUndefineFlags(dom, all)
+	})
+	if gone(err) || errorCode(err) == libvirt.ErrOperationInvalid { // transient: about to go by itself
+		return nil
+	}
+	return err
 }
 
 func (h *Host) removeRun(l Leftover) error {
