@@ -78,4 +78,6 @@ func (c Catalogue) Default(option string) (value string, ok bool) {
 }
 
 // Nearest is the known option that looks most like the unknown one, "" when none is close.
-func (c Catalogue) Nearest(option string) string { return guest.Nearest(option, sortedKeys(c.defaults)) }
+func (c Catalogue) Nearest(option string) string {
+	return guest.Nearest(option, sortedKeys(c.defaults))
+}
