@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -26,6 +27,7 @@ func planCommand() *cli.Command {
 		Description: "STUDY is a shipped study or the path of a file. The same study and seed give the same order.\n" +
 			"Where a hypervisor can be asked, the plan is also checked against this host.",
 		Flags: append(append(studyFlags(), hostFlags()...),
+			claimsFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print the plan as JSON"},
 			&cli.BoolFlag{Name: "no-host", Usage: "do not ask this host's hypervisor whether it can carry out the plan"}),
 		Action:       plan,
@@ -49,6 +51,9 @@ func resolve(c *cli.Context) (resolved, error) {
 	var err error
 	r.study, r.source, err = studies.Parse(c.Args().First(), c.StringSlice("set"))
 	if err != nil && r.source.Data == nil {
+		return r, err
+	}
+	if r.study, err = bindClaims(c, r.study); err != nil {
 		return r, err
 	}
 	r.plan, err = lab.Expand(r.study, planner.Registry{})
@@ -77,5 +82,5 @@ func plan(c *cli.Context) error {
 	} else {
 		printPlan(c.App.Writer, r.plan, host, hostNote)
 	}
-	return planner.Check(r.plan, host)
+	return errors.Join(planner.Check(r.plan, host), checkRealDisks(c, r.plan, modeOf(c)))
 }

@@ -22,6 +22,7 @@ func printPlan(w io.Writer, p lab.Plan, h planner.Host, hostNote string) {
 	fmt.Fprintf(w, "%s: %s\n\n", title, p.Question)
 	printMachine(w, p, h)
 	printDisks(w, p)
+	printDestroyed(w, p)
 	printCells(w, p)
 	printOrder(w, p)
 	printCosts(w, p, h)

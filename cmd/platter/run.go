@@ -18,6 +18,7 @@ import (
 func runCommand() *cli.Command {
 	flags := append(studyFlags(), hostFlags()...)
 	flags = append(flags, imageFlags()...)
+	flags = append(flags, passthroughFlags()...)
 	flags = append(flags,
 		resultsFlag(),
 		&cli.StringFlag{Name: "resume", Usage: "go on with `RUN`, which was stopped or lost trials, instead of a study"},
@@ -47,6 +48,9 @@ func runStudy(c *cli.Context) error {
 	}
 	r, err := resolve(c)
 	if err != nil {
+		return err
+	}
+	if err := samePlan(c, r.plan); err != nil {
 		return err
 	}
 	b, err := setUp(c, r.plan)
@@ -103,7 +107,7 @@ func (b *bench) check(c *cli.Context, plan lab.Plan) (err error) {
 	if arch := b.catalogue.options.Arch; arch != hostArch(b.info) {
 		return &usageError{fmt.Errorf("--arch %s: this host runs %s machines", arch, hostArch(b.info))}
 	}
-	return errors.Join(planner.Check(plan, facts), runner.Check(plan, b.info))
+	return errors.Join(planner.Check(plan, facts), runner.Check(plan, b.info), checkRealDisks(c, plan, b.host.Mode()))
 }
 
 // hostArch is the architecture of the host's machines as Debian names it.
@@ -133,8 +137,13 @@ func carryOut(c *cli.Context, plan lab.Plan, run *store.Run, b bench, show displ
 	if err != nil {
 		return errors.Join(err, run.Close(store.Failed, err.Error()))
 	}
+	real, err := passthrough(c, plan, b.host)
+	if err != nil {
+		return errors.Join(err, run.Close(store.Failed, err.Error()))
+	}
 	summary, err := runner.Run(c.Context, runner.Config{
-		Plan: plan, Store: run, Host: runner.NewHost(b.host), Images: b.catalogue,
+		Passthrough: real,
+		Plan:        plan, Store: run, Host: runner.NewHost(b.host), Images: b.catalogue,
 		GuestBinary: runner.FindGuestBinary, Events: show.event, Log: logger(c), Tag: tag, Left: leftOf(c.Context),
 	})
 	status, reason := ending(c, err, summary)

@@ -80,6 +80,9 @@ func (k Keeper) Find(claim Claim) (Disk, error) {
 	if err != nil {
 		return Disk{}, err
 	}
+	if held := heldBy(k.LeaseDir, claim.Passport.Serial); held != nil {
+		return Disk{}, held
+	}
 	return k.find(k.Host, claim)
 }
 
@@ -113,7 +116,7 @@ func (k Keeper) Acquire(ctx context.Context, claim Claim, owner Owner, wait time
 	moment := time.Now().Add(3 * time.Second)
 	for {
 		h, err := k.acquire(claim, owner)
-		if err == nil || !passing(err, time.Now().Before(moment)) && !(passes(err) && time.Now().Before(patience)) {
+		if err == nil || !passing(err, time.Now().Before(moment)) && !(Passes(err) && time.Now().Before(patience)) {
 			return h, err
 		}
 		select {
@@ -124,8 +127,8 @@ func (k Keeper) Acquire(ctx context.Context, claim Claim, owner Owner, wait time
 	}
 }
 
-// passes tells what ends by itself: another platter's lease, or an open file.
-func passes(err error) bool {
+// Passes tells a refusal that ends by itself: another platter has the disk, or a process has it open.
+func Passes(err error) bool {
 	var held *HeldError
 	return errors.As(err, &held) || onlyOpen(err)
 }

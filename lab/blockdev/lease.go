@@ -142,6 +142,20 @@ func takeLease(dir, serial string, owner Owner) (l *lease, dead *Owner, err erro
 	return l, dead, nil
 }
 
+// heldBy tells who has the lease of a disk now, nil for nobody.
+func heldBy(dir, serial string) *HeldError {
+	f, err := os.Open(filepath.Join(dir, fileOf(serial)))
+	if err != nil {
+		return nil // nobody ever took it
+	}
+	defer f.Close()
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
+		return nil // and the lock, if we got it, ends with the file
+	}
+	was := readLease(f)
+	return &HeldError{Serial: serial, Owner: was.Owner, Since: was.Since}
+}
+
 // openLease opens a lease file for reading and writing by all. It is not made where it exists: the kernel keeps root
 // from opening others' files in such a directory with O_CREAT.
 func openLease(path string) (*os.File, error) {
