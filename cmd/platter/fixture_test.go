@@ -88,7 +88,8 @@ func (m made) result(run string, p lab.Plan, t lab.Trial, failed bool) results.R
 	wall, boot, guest, overhead, rate := seconds+10, 7.0, seconds+5, 5.0, 200/seconds
 	r := results.Result{
 		Schema: results.Schema, RunID: run, Study: p.Study, Scale: p.Scale, Trial: t.Name, TrialID: t.ID, Index: t.Index,
-		Round: t.Round, Attempt: 1, Factors: t.Factors, CellID: t.CellID, EnvID: t.CellID, SoftwareID: t.CellID,
+		Round: t.Round, Attempt: 1, Factors: t.Factors, CellID: t.CellID,
+		EnvID: results.EnvID(results.HostFacts{Kernel: m.kernel}, "tcg"), SoftwareID: p.Digest,
 		StartedAt: time.Date(2026, 1, 31, 2, 15, t.Index, 0, time.UTC), Accel: "tcg", Host: results.HostFacts{Kernel: m.kernel}, Status: results.StatusOK,
 		WallSeconds: &wall, BootSeconds: &boot, GuestSeconds: &guest, OverheadSeconds: &overhead,
 		Disks:   []results.DiskFacts{{Name: "data", Kind: "file", CacheEffective: m.cache}},

@@ -120,26 +120,39 @@ func hostArch(info hypervisor.Info) string {
 
 // createRun opens a new run folder with everything known before the first trial.
 func createRun(c *cli.Context, r resolved, info hypervisor.Info) (*store.Run, error) {
-	document, err := json.MarshalIndent(r.plan, "", "  ")
+	return newRun(c, r.plan, map[string][]byte{r.plan.Study + ".yaml": r.source.Data}, info)
+}
+
+// newRun opens a new run folder of a plan that came from study files.
+func newRun(c *cli.Context, plan lab.Plan, studyFiles map[string][]byte, info hypervisor.Info) (*store.Run, error) {
+	document, err := json.MarshalIndent(plan, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("write plan: %w", err)
 	}
 	return store.Create(c.String("results"), store.CreateSpec{
-		Study: r.plan.Study, Plan: append(document, '\n'), PlanDigest: r.plan.Digest,
-		StudyFiles: map[string][]byte{r.plan.Study + ".yaml": r.source.Data},
-		Host:       runner.HostFacts(info), Command: os.Args,
+		Study: plan.Study, Plan: append(document, '\n'), PlanDigest: plan.Digest,
+		StudyFiles: studyFiles, Host: runner.HostFacts(info), Command: os.Args,
 	})
 }
 
 // carryOut runs the plan, closes the run folder with its status and prints the report.
 func carryOut(c *cli.Context, plan lab.Plan, run *store.Run, b bench, show display) error {
+	summary, err := measure(c, plan, run, b, show)
+	if c.Bool("json") || summary.Total() == 0 {
+		return errors.Join(err, outcome(summary))
+	}
+	return errors.Join(err, printReport(c, run.Path()), outcome(summary))
+}
+
+// measure runs the plan and closes the run folder with its status.
+func measure(c *cli.Context, plan lab.Plan, run *store.Run, b bench, show display) (runner.Summary, error) {
 	tag, err := hypervisor.NewTag(run.ID())
 	if err != nil {
-		return errors.Join(err, run.Close(store.Failed, err.Error()))
+		return runner.Summary{}, errors.Join(err, run.Close(store.Failed, err.Error()))
 	}
 	real, err := passthrough(c, plan, b.host)
 	if err != nil {
-		return errors.Join(err, run.Close(store.Failed, err.Error()))
+		return runner.Summary{}, errors.Join(err, run.Close(store.Failed, err.Error()))
 	}
 	summary, err := runner.Run(c.Context, runner.Config{
 		Passthrough: real,
@@ -148,11 +161,7 @@ func carryOut(c *cli.Context, plan lab.Plan, run *store.Run, b bench, show displ
 	})
 	status, reason := ending(c, err, summary)
 	show.end(run, status, reason)
-	err = errors.Join(err, run.Close(status, reason), summary.CleanupErr)
-	if c.Bool("json") || summary.Total() == 0 {
-		return errors.Join(err, outcome(summary))
-	}
-	return errors.Join(err, printReport(c, run.Path()), outcome(summary))
+	return summary, errors.Join(err, run.Close(status, reason), summary.CleanupErr)
 }
 
 // ending is what the run folder says of itself.

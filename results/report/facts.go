@@ -39,8 +39,12 @@ var subjectOwners = map[string][]string{
 	"machine": ownMachine, "workload": ownWorkload,
 }
 
-// cellFingerprint is the fact that two trials measured the same definition.
-const cellFingerprint = "fingerprint of the cell"
+// The names of the three fingerprints: of what was measured, of where, and with which software.
+const (
+	cellFingerprint        = "fingerprint of the cell"
+	EnvironmentFingerprint = "fingerprint of the environment"
+	SoftwareFingerprint    = "fingerprint of the software"
+)
 
 // factsOf lists the facts of a result. A failed trial has fewer: what it never learnt is left out, not different.
 func factsOf(r results.Result) []fact {
@@ -52,8 +56,8 @@ func factsOf(r results.Result) []fact {
 	}
 	add(nil, "accelerator", r.Accel)
 	add(ownCell, cellFingerprint, shortDigest(r.CellID))
-	add(nil, "fingerprint of the environment", shortDigest(r.EnvID))
-	add(ownServer, "fingerprint of the software", shortDigest(r.SoftwareID))
+	add(nil, EnvironmentFingerprint, shortDigest(r.EnvID))
+	add(ownServer, SoftwareFingerprint, shortDigest(r.SoftwareID))
 	add(nil, "host kernel", r.Host.Kernel)
 	add(nil, "host processor", r.Host.CPUModel)
 	add(nil, "host processors", count(r.Host.CPUs))

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"platter/results/stats"
@@ -20,27 +21,59 @@ const (
 	GatePassed        Outcome = "passed"         // all are unchanged or improved
 )
 
-// Gate judges a comparison of runs as a whole and says why in a sentence. Confirmation is the caller's work: it runs the
-// suspects again and calls Gate on the fresh data alone.
-func (m *Model) Gate() (Outcome, string) {
-	by := map[stats.Verdict]int{}
-	total := 0
+// tally counts what a gate looks at.
+type tally struct {
+	by         map[stats.Verdict]int
+	total      int
+	numberless int // trials without numbers
+	problems   int // files that could not be used
+	compared   bool
+}
+
+// count adds the comparisons of a report, without those in some places.
+func (t *tally) count(m *Model, without [][2]string) {
 	for _, f := range findings(m) {
-		by[f.entry.Comparison.Verdict]++
-		total++
+		if slices.Contains(without, [2]string{f.row, f.entry.Column}) {
+			continue
+		}
+		t.by[f.entry.Comparison.Verdict]++
+		t.total++
 	}
-	numberless := m.Counts.planned() - m.Counts.OK - m.Counts.Skipped
+	t.numberless += m.Counts.planned() - m.Counts.OK - m.Counts.Skipped
+	t.problems += len(m.Problems)
+	t.compared = t.compared || m.Compared()
+}
+
+// Gate judges a comparison of runs as a whole and says why in a sentence.
+func (m *Model) Gate() (Outcome, string) {
+	t := tally{by: map[stats.Verdict]int{}}
+	t.count(m, nil)
+	return t.outcome()
+}
+
+// GateConfirmed judges a comparison whose suspects were measured again: fresh alone decides about them, and what was not
+// in doubt stays as it was.
+func (m *Model) GateConfirmed(fresh *Model) (Outcome, string) {
+	t := tally{by: map[stats.Verdict]int{}}
+	t.count(m, m.Suspects())
+	t.count(fresh, nil)
+	outcome, reason := t.outcome()
+	return outcome, reason + ", suspects by fresh trials alone"
+}
+
+func (t tally) outcome() (Outcome, string) {
+	by, open := t.by, t.by[stats.Suspect]+t.by[stats.Inconclusive]
 	switch {
-	case !m.Compared() || by[stats.NotComparable] > 0:
-		return GateNotComparable, fmt.Sprintf("%d of %d comparisons cannot be made", max(by[stats.NotComparable], total-decidable(by)), total)
+	case !t.compared || by[stats.NotComparable] > 0:
+		return GateNotComparable, fmt.Sprintf("%d of %d comparisons cannot be made", max(by[stats.NotComparable], t.total-decidable(by)), t.total)
 	case by[stats.Regressed] > 0:
-		return GateRegressed, fmt.Sprintf("%d of %d comparisons are worse than their tolerance", by[stats.Regressed], total)
-	case by[stats.Missing] > 0 || numberless > 0 || m.Partial():
-		return GateIncomplete, fmt.Sprintf("%d trials without numbers, %s that could not be used", numberless, plural(len(m.Problems), "file"))
-	case by[stats.Suspect]+by[stats.Inconclusive] > 0:
-		return GateInconclusive, fmt.Sprintf("%d of %d comparisons are undecided", by[stats.Suspect]+by[stats.Inconclusive], total)
+		return GateRegressed, fmt.Sprintf("%d of %d comparisons are worse than their tolerance", by[stats.Regressed], t.total)
+	case by[stats.Missing] > 0 || t.numberless > 0 || t.problems > 0:
+		return GateIncomplete, fmt.Sprintf("%s without numbers, %s that could not be used", plural(t.numberless, "trial"), plural(t.problems, "file"))
+	case open > 0:
+		return GateInconclusive, fmt.Sprintf("%d of %d comparisons are undecided", open, t.total)
 	default:
-		return GatePassed, fmt.Sprintf("%d comparisons unchanged or better", total)
+		return GatePassed, fmt.Sprintf("%s unchanged or better", plural(t.total, "comparison"))
 	}
 }
 
@@ -61,6 +94,19 @@ func (m *Model) Suspects() [][2]string {
 		place := [2]string{f.row, f.entry.Column}
 		if v := f.entry.Comparison.Verdict; (v == stats.Suspect || v == stats.Regressed) && !slices.Contains(out, place) {
 			out = append(out, place)
+		}
+	}
+	return out
+}
+
+// SuspectLevels lists the cells of Suspects by the levels that both runs know them by.
+func (m *Model) SuspectLevels() []map[string]string {
+	var out []map[string]string
+	for _, place := range m.Suspects() {
+		levels := maps.Clone(m.cellOf(place[0], place[1]).Levels)
+		delete(levels, RunFactor)
+		if !slices.ContainsFunc(out, func(o map[string]string) bool { return maps.Equal(o, levels) }) {
+			out = append(out, levels)
 		}
 	}
 	return out
