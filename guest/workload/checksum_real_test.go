@@ -86,7 +86,7 @@ func TestPrintedPercentiles(t *testing.T) {
 		if i := math.Log(ours/1e-6) / (math.Log(1e8) / 1023); math.Abs(i-math.Round(i)) > 1e-6 {
 			t.Errorf("p%d: %g s is not on the scale", p, ours)
 		}
-		if exact := r.metric(t, fmt.Sprintf("latency_p%d_seconds", p), "operation", "transaction"); exact.Value != nil && math.Abs(ours / *exact.Value-1) > 0.02 {
+		if exact := r.metric(t, fmt.Sprintf("latency_p%d_seconds", p), "operation", "transaction"); exact.Value != nil && math.Abs(ours / *exact.Value - 1) > 0.02 {
 			t.Errorf("p%d: printed %g s, exact %g s", p, ours, *exact.Value)
 		}
 	}

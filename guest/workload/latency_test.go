@@ -71,3 +71,32 @@ func TestLatencyOutside(t *testing.T) {
 		t.Errorf("decoded %v, %v", back, err)
 	}
 }
+
+// K11: percentiles are never averaged. Three runs of p95 10, 10 and 1000 ms, the last of ten events only, are together one
+// of 10 ms, where a mean would say 340; a run of five events has no p99 at all.
+func TestPercentilesAreMerged(t *testing.T) {
+	all := newLatency()
+	for _, run := range []struct {
+		events int
+		p95    time.Duration
+	}{{10000, 10 * time.Millisecond}, {10000, 10 * time.Millisecond}, {10, time.Second}} {
+		part := newLatency()
+		for range run.events {
+			part.record(run.p95)
+		}
+		all.merge(part)
+	}
+	if p95, reason := all.percentile(95); p95 == nil || *p95 < 0.00999 || *p95 > 0.01001 {
+		t.Errorf("p95 of all %v (%s), want 10 ms", p95, reason)
+	}
+	if all.largest != time.Second {
+		t.Errorf("largest %v", all.largest)
+	}
+	five := newLatency()
+	for range 5 {
+		five.record(time.Millisecond)
+	}
+	if v, reason := five.percentile(99); v != nil || !strings.Contains(reason, "5 events; a p99 needs 1000") {
+		t.Errorf("p99 of five events: %v %q", v, reason)
+	}
+}

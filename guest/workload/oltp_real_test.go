@@ -5,7 +5,6 @@ import (
 	"math"
 	"os/exec"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -191,19 +190,21 @@ func TestBulkInsert(t *testing.T) {
 	}
 }
 
-// Row 14: an open loop below capacity begins as many events as planned; far above it is "not sustained", and its response
-// times grow through the run.
+// Row 14: an open loop below capacity plans rate·time events, within what chance allows, and begins them all or says so;
+// far above it is "not sustained", and its response times grow through the run: the event that began last waited for all
+// that is missing of the plan.
 func TestOpenLoopRate(t *testing.T) {
 	srv := realServer(t)
 	oltpTables(t, srv, "oltp_point_select", `{"table_size": 10000}`)
 	r := run(t, srv, "oltp_point_select", `{"rate": 200, "time": 4, "threads": 8}`)
-	if n := r.value(t, "transactions_total"); math.Abs(n-800) > 4*math.Sqrt(800) {
-		t.Errorf("%g events at 200/s over 4 s", n)
+	planned, missed, n := r.value(t, "planned_total"), r.value(t, "missed_total"), r.value(t, "transactions_total")
+	if math.Abs(planned-800) > 4*math.Sqrt(800) || n+missed != planned {
+		t.Errorf("%g events of %g planned at 200/s over 4 s, %g missed", n, planned, missed)
 	}
-	if r.value(t, "missed_total") != 0 {
-		t.Errorf("missed %g", r.value(t, "missed_total"))
+	unsustained := strings.Contains(fmt.Sprint(r.Flags), "not_sustained") // where the machine is busy
+	if m := r.metric(t, "latency_p50_seconds", "operation", "transaction", "kind", "response"); (m.Value == nil) != unsustained || unsustained != (missed > 0.01*planned) {
+		t.Errorf("%g missed of %g, flags %v, %+v", missed, planned, r.Flags, m)
 	}
-	r.value(t, "latency_p50_seconds", "operation", "transaction", "kind", "response")
 
 	r = run(t, srv, "oltp_read_write", `{"rate": 20000, "time": 3, "threads": 2, "count_rows": false}`)
 	flags := fmt.Sprint(r.Flags)
@@ -213,29 +214,33 @@ func TestOpenLoopRate(t *testing.T) {
 	if m := r.metric(t, "latency_p95_seconds", "operation", "transaction", "kind", "response"); m.Value != nil || !strings.Contains(m.Reason, "not sustained") {
 		t.Errorf("an unsustained rate has a percentile: %+v", m)
 	}
-	mean, longest := r.value(t, "latency_mean_seconds", "operation", "transaction", "kind", "response"), r.value(t, "latency_maximum_seconds", "operation", "transaction", "kind", "response")
-	if mean < 0.35*longest || mean > 0.65*longest {
-		t.Errorf("mean response %.3f s, last %.3f s; want about half", mean, longest)
+	longest := r.value(t, "latency_maximum_seconds", "operation", "transaction", "kind", "response")
+	if want := r.value(t, "run_seconds") - r.value(t, "transactions_total")/20000; math.Abs(longest-want) > 0.1*want {
+		t.Errorf("the longest response is %.3f s, the plan was %.3f s ahead", longest, want)
 	}
-	if len(r.samples) < 2 {
-		t.Errorf("%d samples of 3 s", len(r.samples))
+	if mean, service := r.value(t, "latency_mean_seconds", "operation", "transaction", "kind", "response"), r.value(t, "latency_mean_seconds", "operation", "transaction", "kind", "service"); mean < 5*service || mean > longest {
+		t.Errorf("mean response %.3f s, service %.3f s: the wait is missing", mean, service)
 	}
 }
 
-// A run bound by time ends at its time, and its series adds up to its total.
+// A run bound by time goes on for its time, and its series adds up to its total as far as it reaches.
 func TestSeries(t *testing.T) {
 	srv := realServer(t)
 	oltpTables(t, srv, "oltp_point_select", `{"table_size": 10000}`)
 	r := run(t, srv, "oltp_point_select", `{"time": 3, "threads": 2}`)
-	if s := r.value(t, "run_seconds"); s < 3 || s > 3.5 {
+	if s := r.value(t, "run_seconds"); s < 3 {
 		t.Errorf("ran %.3f s", s)
 	}
 	var sum, last float64
 	for _, x := range r.samples {
+		if x.Seconds <= last {
+			t.Errorf("a sample at %g s after one at %g s", x.Seconds, last)
+		}
 		sum += x.Values["transactions_per_second"] * (x.Seconds - last)
 		last = x.Seconds
 	}
-	if total := r.value(t, "transactions_total"); sum > total || sum < total*0.6 {
-		t.Errorf("the series adds up to %.0f, the total is %s", sum, strconv.FormatFloat(total, 'f', 0, 64))
+	total := r.value(t, "transactions_total")
+	if covered := last / r.value(t, "run_seconds"); sum > total+0.5 || sum < 0.2*covered*total || math.Abs(sum-math.Round(sum)) > 1e-3 {
+		t.Errorf("the series of %d samples adds up to %.3f over %.2f of the run, the total is %.0f", len(r.samples), sum, covered, total)
 	}
 }

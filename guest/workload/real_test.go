@@ -32,11 +32,15 @@ var shared struct {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if shared.server != nil {
-		shared.server.Close()
+	for _, s := range []*server.Server{shared.server, victim.server} {
+		if s != nil {
+			s.Close()
+		}
 	}
-	if shared.dir != "" {
-		os.RemoveAll(shared.dir)
+	for _, dir := range []string{shared.dir, victim.dir} {
+		if dir != "" {
+			os.RemoveAll(dir)
+		}
 	}
 	os.Exit(code)
 }

@@ -3,8 +3,15 @@ package workload
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
+	"io"
+	"net"
+	"slices"
+	"syscall"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 
 	"platter/guest"
 	"platter/results"
@@ -72,9 +79,20 @@ func (s *Session) flag(name, format string, args ...any) {
 	s.Emit(guest.Measurement{Flags: []results.Flag{{Name: name, Detail: fmt.Sprintf(format, args...)}}})
 }
 
-// exitGrace is how long an error waits for the server's end to show: the sockets of a dying server close before the
-// process has ended.
-const exitGrace = time.Second
+// exitGrace is how long a lost connection waits for the server's end to show: the sockets of a dying server close before
+// the process has ended, and one that was told to stop takes a while. Other errors wait otherGrace.
+const (
+	exitGrace  = 15 * time.Second
+	otherGrace = time.Second
+)
+
+// lostConnections are the errors of a connection whose other end went away, or that nobody takes any more.
+var lostConnections = []error{driver.ErrBadConn, mysql.ErrInvalidConn, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed,
+	syscall.EPIPE, syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ENOENT}
+
+func connectionLost(err error) bool {
+	return slices.ContainsFunc(lostConnections, func(lost error) bool { return errors.Is(err, lost) })
+}
 
 // explain returns the reason a connection was lost: the server's end, if it ended, instead of the driver's "invalid
 // connection". Errors the server itself sent are returned as they are.
@@ -82,9 +100,13 @@ func (s *Session) explain(ctx context.Context, err error) error {
 	if err == nil || s.Exited == nil || errorNumber(err) != 0 {
 		return err
 	}
+	grace := otherGrace
+	if connectionLost(err) {
+		grace = exitGrace
+	}
 	select {
 	case <-s.Exited:
-	case <-time.After(exitGrace):
+	case <-time.After(grace):
 		return err
 	case <-ctx.Done():
 		select {
