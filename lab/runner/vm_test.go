@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,10 +47,9 @@ func (c catalogue) Ensure(ctx context.Context, name string, say func(string)) (i
 	return image, err
 }
 
-// carry runs the tiny study in this process and returns its results.
-func carry(t *testing.T, change func(images.Image) images.Image, guestBinary string) []results.Result {
+// tinyPlan is the plan of one small trial.
+func tinyPlan(t *testing.T) lab.Plan {
 	t.Helper()
-	ctx := context.Background()
 	data, err := os.ReadFile("../../cmd/platter/testdata/tiny.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +62,18 @@ func carry(t *testing.T, change func(images.Image) images.Image, guestBinary str
 	if err != nil {
 		t.Fatal(err)
 	}
+	return plan
+}
+
+func testLog(t *testing.T) *slog.Logger {
+	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelInfo}))
+}
+
+// carry runs the tiny study in this process and returns its results.
+func carry(t *testing.T, change func(images.Image) images.Image, guestBinary string) []results.Result {
+	t.Helper()
+	ctx := context.Background()
+	plan := tinyPlan(t)
 	host, err := hypervisor.Open(ctx, hypervisor.Options{})
 	if err != nil {
 		t.Fatal(err)
