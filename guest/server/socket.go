@@ -4,30 +4,49 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// socket is a unix socket in blocking mode whose reads go through a buffer: an answer costs one system call, and its
-// arrival wakes the thread of the client that waits for it, as in a client written in C.
+// socket is a unix socket in blocking mode whose reads go through a buffer. An answer costs one system call, the scheduler
+// is not told of it, and its arrival wakes the thread of the client that waits for it, as in a client written in C.
 //
-// Note: the runtime's poller needs three calls an answer (read in vain, wait, read) and one thread to hand out the answers
-// of all clients. On busy processors that one thread gets the share of one where a C client's threads get one each: it lost
-// up to a third of the throughput. Blocking calls want a processor of the runtime for every client (GOMAXPROCS), which
-// guest/workload sees to while it measures.
+// Note: the runtime's poller needs three calls an answer (read in vain, wait, read), and on busy processors the one thread
+// that hands out the answers of all clients gets the share of one where a C client's threads get one each: a third of the
+// throughput was lost. Blocking calls the scheduler knows of have its monitor take the processor of every second one away,
+// and poll every 20 µs to do so: twice the CPU time. A call it does not know of holds a processor of the runtime, which
+// guest/workload provides for each client while it measures; the signal by which the runtime stops a goroutine ends the
+// call, since it has a time limit. An answer that takes longer is waited for in a call the scheduler knows of.
 type socket struct {
-	file    *os.File // blocking, unknown to the poller; counts its users, so a close never hits a descriptor in use
+	file    *os.File        // blocking, unknown to the poller
+	raw     syscall.RawConn // counts its users, so a close never hits a descriptor in use
 	address string
 	release func() bool
 	ended   atomic.Bool
 
 	buffer     [socketBuffer]byte
 	start, end int // unread part of buffer
+
+	read, write transfer
 }
+
+// transfer is one system call on p; its function is made once a connection, for a closure a call is an allocation.
+type transfer struct {
+	p     []byte
+	n     int
+	errno syscall.Errno
+	call  func(fd uintptr) bool
+}
+
+// untold is how long a read waits in a call the scheduler is not told of: half of what it lets pass before it looks.
+const untold = 5 * time.Millisecond
 
 // socketBuffer takes the answer of a hundred-row range in one read; the server sends up to 16 KiB at once.
 const socketBuffer = 32 << 10
@@ -46,6 +65,11 @@ func dialSocket(ctx context.Context, address string) (net.Conn, error) {
 		return nil, fmt.Errorf("dial %s: %w", address, err)
 	}
 	s := &socket{file: os.NewFile(uintptr(fd), address), address: address}
+	if s.raw, err = s.file.SyscallConn(); err != nil {
+		s.file.Close()
+		return nil, fmt.Errorf("dial %s: %w", address, err)
+	}
+	s.read.call, s.write.call = s.read.receive, s.write.send
 	s.release = context.AfterFunc(ctx, s.hangUp)
 	return s, nil
 }
@@ -62,7 +86,9 @@ func connectFD(fd int, address string) error {
 		case err != nil:
 			return err
 		default:
-			return unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &unix.Timeval{})
+			limit = unix.NsecToTimeval(untold.Nanoseconds())
+			return errors.Join(unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &unix.Timeval{}),
+				unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit))
 		}
 	}
 }
@@ -70,29 +96,81 @@ func connectFD(fd int, address string) error {
 // hangUp ends a read or write another goroutine waits in.
 func (s *socket) hangUp() {
 	s.ended.Store(true)
-	if raw, err := s.file.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) }) // the peer may be gone
+	_ = s.raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) }) // the peer may be gone
+}
+
+// receive reads once, waiting for the first byte.
+func (t *transfer) receive(fd uintptr) bool {
+	for {
+		n, _, errno := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(unsafe.SliceData(t.p))), uintptr(len(t.p)))
+		t.n, t.errno = int(n), errno
+		switch errno {
+		case syscall.EINTR:
+		case syscall.EAGAIN:
+			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1) // the read that follows tells what came
+		default:
+			return true
+		}
+	}
+}
+
+// send writes as much of p as the kernel takes at once.
+func (t *transfer) send(fd uintptr) bool {
+	for {
+		n, _, errno := syscall.RawSyscall6(syscall.SYS_SENDTO, fd, uintptr(unsafe.Pointer(unsafe.SliceData(t.p))), uintptr(len(t.p)),
+			unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
+		t.n, t.errno = int(n), errno
+		switch errno {
+		case syscall.EINTR:
+		case syscall.EAGAIN:
+			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, -1)
+		default:
+			return true
+		}
 	}
 }
 
 // Read reads what has arrived, waiting for the first byte.
 func (s *socket) Read(p []byte) (int, error) {
 	if s.start == s.end {
-		n, err := s.file.Read(s.buffer[:])
-		if err != nil {
+		if err := s.fill(); err != nil {
 			return 0, s.why(err)
 		}
-		s.start, s.end = 0, n
 	}
 	n := copy(p, s.buffer[s.start:s.end])
 	s.start += n
 	return n, nil
 }
 
+func (s *socket) fill() error {
+	s.read.p = s.buffer[:]
+	if err := s.raw.Read(s.read.call); err != nil {
+		return err
+	}
+	switch {
+	case s.read.errno != 0:
+		return os.NewSyscallError("read", s.read.errno)
+	case s.read.n == 0:
+		return io.EOF
+	}
+	s.start, s.end = 0, s.read.n
+	return nil
+}
+
 // Write writes all of p.
-func (s *socket) Write(p []byte) (int, error) {
-	n, err := s.file.Write(p)
-	return n, s.why(err)
+func (s *socket) Write(p []byte) (written int, err error) {
+	defer func() { s.write.p = nil }() // the driver's buffer is not ours to keep
+	for written < len(p) {
+		s.write.p = p[written:]
+		if err := s.raw.Write(s.write.call); err != nil {
+			return written, s.why(err)
+		}
+		if s.write.errno != 0 {
+			return written, s.why(os.NewSyscallError("write", s.write.errno))
+		}
+		written += s.write.n
+	}
+	return written, nil
 }
 
 // why is the error, or that this end was hung up, which shows as an end of file or a broken pipe.

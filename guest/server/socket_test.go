@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -129,4 +130,33 @@ func TestSocketConcurrentClose(t *testing.T) {
 		}()
 	}
 	wg.Wait()
+}
+
+// An answer that takes longer than a read waits untold arrives, and a read that waits does not hold up the collector: the
+// peer answers only after the world was stopped and went on.
+func TestSocketWaitsWithoutHoldingTheWorld(t *testing.T) {
+	collected := make(chan struct{})
+	c := peer(t, t.Context(), func(c net.Conn) {
+		<-collected
+		time.Sleep(4 * untold)
+		c.Write([]byte("late"))
+	})
+	defer c.Close()
+	answer := make(chan string, 1)
+	go func() {
+		p := make([]byte, 10)
+		n, err := c.Read(p)
+		if err != nil {
+			t.Error(err)
+		}
+		answer <- string(p[:n])
+	}()
+	time.Sleep(untold / 2)
+	for range 3 {
+		runtime.GC()
+	}
+	close(collected)
+	if got := <-answer; got != "late" {
+		t.Errorf("read %q", got)
+	}
 }
