@@ -34,12 +34,11 @@ func (s *Session) connect(ctx context.Context, schema string) (*conn, error) {
 	return &conn{raw: raw, exec: exec}, nil
 }
 
-// yieldEvery is half of the time after which the runtime thinks of a goroutine as running for too long.
+// yieldEvery is half of the time after which the runtime takes a goroutine for one that runs too long.
 const yieldEvery = 5 * time.Millisecond
 
-// yield lets the runtime see that a client which does nothing but wait for its server is not stuck. Without it the
-// runtime's monitor takes the client's processor away in every other call, and polls every 20 µs to do so: a third of the
-// client's CPU time.
+// yield lets the runtime see that a client which does nothing but wait for its server is not stuck; without it the runtime's
+// monitor stops every client by a signal a hundred times a second.
 func (c *conn) yield() {
 	if now := time.Now(); now.Sub(c.yielded) >= yieldEvery {
 		c.yielded = now

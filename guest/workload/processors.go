@@ -13,13 +13,13 @@ var processors struct {
 }
 
 // spareProcessors is how many processors the runtime keeps besides those clients wait in: for the series, the samplers and
-// the collector, and so that one is always idle, for as long as one is the runtime leaves a client's to it.
+// the collector.
 const spareProcessors = 4
 
 // processorFor gives the runtime a processor for every client while a load runs; the returned function takes them away.
 //
-// Note: the clients wait for their answers in blocking system calls. With fewer processors than clients each call hands its
-// processor on and must win one back, through the runtime's queue and on another thread.
+// Note: a client waits for its answers in system calls the scheduler is not told of, and keeps its processor meanwhile. With
+// fewer processors than clients some would not run at all until the runtime takes a processor from another.
 func processorFor(clients int) (restore func()) {
 	processors.Lock()
 	defer processors.Unlock()
