@@ -46,7 +46,7 @@ func newApp(s streams) *cli.App {
 func commands() []*cli.Command {
 	return []*cli.Command{
 		doctorCommand(), studiesCommand(), planCommand(), runCommand(), statusCommand(), reportCommand(), compareCommand(),
-		explainCommand(), gateCommand(), claimsCommand(), verifyCommand(), packCommand(), unpackCommand(), importCommand(), imagesCommand(), disksCommand(), cleanCommand(),
+		explainCommand(), gateCommand(), claimsCommand(), verifyCommand(), packCommand(), unpackCommand(), importCommand(), nightlyCommand(), imagesCommand(), disksCommand(), cleanCommand(),
 		versionCommand(), completionCommand(),
 	}
 }

@@ -52,6 +52,16 @@ func Import(run *store.Run, into string) (Unpacked, error) {
 	return placed[0], nil
 }
 
+// Holds tells whether a packed file is sound and holds a run exactly as it is, which makes its folder dispensable.
+func Holds(file string, run *store.Run, limits Limits) (bool, error) {
+	held := false
+	err := Verify(file, limits, func(packed *store.Run) error {
+		held = held || packed.ID() == run.ID() && same(packed.Path(), run.Path())
+		return nil
+	})
+	return held, err
+}
+
 // same tells whether two run folders hold the same files, leaving aside what can be made again.
 func same(a, b string) bool {
 	x, errA := contents(a)

@@ -102,16 +102,30 @@ var (
 	notStudyName   = regexp.MustCompile(`[^a-z0-9._-]+`)
 )
 
-// runID is the folder's name without a counter: UTC start, study, 6 hex digits of the plan's digest.
-func runID(start time.Time, study, planDigest string) string {
+// StudyName is a study's name as it is in the names of its runs.
+func StudyName(study string) string {
 	name := strings.Trim(notStudyName.ReplaceAllString(strings.ToLower(study), "-"), "-.")
 	if name == "" {
 		name = "study"
 	}
-	if len(name) > 64 {
-		name = name[:64]
+	return name[:min(len(name), 64)]
+}
+
+// runID is the folder's name without a counter: UTC start, study, 6 hex digits of the plan's digest.
+func runID(start time.Time, study, planDigest string) string {
+	return fmt.Sprintf("%s-%s-%.6s", start.UTC().Format(timeLayout), StudyName(study), strings.TrimPrefix(planDigest, "sha256:"))
+}
+
+var runIDParts = regexp.MustCompile(`^([0-9]{8}T[0-9]{6}Z)-([a-z0-9._-]+)-[0-9a-f]{6}(-[0-9]+)?$`)
+
+// SplitRunID takes a run's name apart into its start and its study's name.
+func SplitRunID(id string) (start time.Time, study string, ok bool) {
+	parts := runIDParts.FindStringSubmatch(id)
+	if parts == nil {
+		return time.Time{}, "", false
 	}
-	return fmt.Sprintf("%s-%s-%.6s", start.UTC().Format(timeLayout), name, strings.TrimPrefix(planDigest, "sha256:"))
+	start, err := time.Parse(timeLayout, parts[1])
+	return start, parts[2], err == nil
 }
 
 // trialDir is where an attempt of a trial lies, relative to the run folder. The id is <nnn>-<cell>/<round>.
