@@ -137,6 +137,7 @@ func (s *Source) memory(r Reading) (Reading, error) {
 		{"total_bytes", m.MemTotalBytes}, {"free_bytes", m.MemFreeBytes}, {"available_bytes", m.MemAvailableBytes},
 		{"buffers_bytes", m.BuffersBytes}, {"cached_bytes", m.CachedBytes}, {"dirty_bytes", m.DirtyBytes},
 		{"writeback_bytes", m.WritebackBytes}, {"anonymous_bytes", m.AnonPagesBytes}, {"slab_bytes", m.SlabBytes},
+		{"slab_reclaimable_bytes", m.SReclaimableBytes},
 		{"swap_total_bytes", m.SwapTotalBytes}, {"swap_free_bytes", m.SwapFreeBytes},
 	} {
 		if v.value != nil {

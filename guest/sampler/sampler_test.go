@@ -23,7 +23,7 @@ func kernel(t *testing.T, files map[string]string) string {
 		"proc/stat": "cpu  1000 0 500 8000 400 50 50 0 0 0\ncpu0 1000 0 500 8000 400 50 50 0 0 0\nintr 777 0\nctxt 12345\nbtime 1\nprocesses 5\nprocs_running 2\nprocs_blocked 1\n",
 		"proc/diskstats": "   8       0 vda 1 0 8 1 1 0 8 1 0 1 2 0 0 0 0 0 0\n" +
 			" 254      32 vdc 100 10 800 250 200 20 1600 500 3 700 750 4 0 64 5 33 90\n",
-		"proc/meminfo":     "MemTotal: 1000 kB\nMemFree: 500 kB\nMemAvailable: 600 kB\nDirty: 8 kB\nWriteback: 4 kB\n",
+		"proc/meminfo":     "MemTotal: 1000 kB\nMemFree: 500 kB\nMemAvailable: 600 kB\nBuffers: 20 kB\nCached: 100 kB\nSwapTotal: 64 kB\nSwapFree: 60 kB\nDirty: 8 kB\nWriteback: 4 kB\nSReclaimable: 30 kB\n",
 		"proc/vmstat":      "nr_free_pages 1\npgpgin 10\npgpgout 20\npswpin 0\npswpout 0\npgmajfault 7\noom_kill 0\n",
 		"proc/pressure/io": "some avg10=0.00 avg60=0.00 avg300=0.00 total=2500000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=1500000\n",
 		"sys/block/.keep":  "",
@@ -198,5 +198,39 @@ func TestSamplerKeepsItsFirstError(t *testing.T) {
 	}
 	if _, err := NewSource(filepath.Join(root, "nowhere"), nil); err == nil {
 		t.Error("a source without /proc")
+	}
+}
+
+// TestVmstatAndSarColumns: every column of both tools is sampled, from a real kernel too.
+func TestVmstatAndSarColumns(t *testing.T) {
+	columns := []Value{
+		{"system", "running_processes", 2}, {"system", "blocked_processes", 1}, // r b
+		{"memory", "swap_total_bytes", 65536}, {"memory", "swap_free_bytes", 61440}, // swpd
+		{"memory", "free_bytes", 512000}, {"memory", "buffers_bytes", 20480}, {"memory", "cached_bytes", 102400}, {"memory", "slab_reclaimable_bytes", 30720},
+		{"paging", "swapped_in_bytes_total", 0}, {"paging", "swapped_out_bytes_total", 0}, // si so
+		{"paging", "paged_in_bytes_total", 10240}, {"paging", "paged_out_bytes_total", 20480}, // bi bo
+		{"system", "interrupts_total", 777}, {"system", "context_switches_total", 12345}, // in cs
+		{"cpu", "user_seconds_total", 10}, {"cpu", "nice_seconds_total", 0}, {"cpu", "system_seconds_total", 5}, {"cpu", "irq_seconds_total", 0.5},
+		{"cpu", "softirq_seconds_total", 0.5}, {"cpu", "idle_seconds_total", 80}, {"cpu", "iowait_seconds_total", 4}, {"cpu", "steal_seconds_total", 0},
+	}
+	r, err := source(t, kernel(t, nil)).Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	real, err := NewSource("/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := real.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range columns {
+		if got, ok := r.Get(want.Source, want.Name); !ok || got != want.Value {
+			t.Errorf("%s %s = %g (%v), want %g", want.Source, want.Name, got, ok, want.Value)
+		}
+		if _, ok := here.Get(want.Source, want.Name); !ok {
+			t.Errorf("this machine's kernel gives no %s %s", want.Source, want.Name)
+		}
 	}
 }
