@@ -139,9 +139,14 @@ func confinement(r *root, binary string) []results.Flag {
 	if err != nil {
 		return nil // no AppArmor here
 	}
-	for line := range strings.Lines(string(text)) {
+	return profileFlags(string(text), binary, filepath.Base(binary), r.outside(binary))
+}
+
+// profileFlags finds a loaded profile by any of the server's names.
+func profileFlags(loaded string, names ...string) []results.Flag {
+	for line := range strings.Lines(loaded) {
 		name, mode, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if name == binary || name == filepath.Base(binary) || name == r.outside(binary) {
+		if slices.Contains(names, name) {
 			return []results.Flag{{Name: "apparmor_profile", Detail: fmt.Sprintf("a profile is loaded for %s, mode %s; the server is started directly, so it applies by path", name, strings.Trim(mode, "()"))}}
 		}
 	}
