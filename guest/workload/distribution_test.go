@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"testing"
@@ -32,8 +33,9 @@ func TestDistributions(t *testing.T) {
 		sum += v
 		squares += v * v
 	}
-	if mean := sum / 60000; mean < 1170 || mean > 1270 {
-		t.Errorf("pareto mean %.0f, want about 1220", mean)
+	mean := sum / 60000
+	if deviation := math.Sqrt(squares/60000 - mean*mean); mean < 1170 || mean > 1270 || deviation < 2180 || deviation > 2300 {
+		t.Errorf("pareto mean %.0f, deviation %.0f; want about 1220 and 2240", mean, deviation)
 	}
 }
 

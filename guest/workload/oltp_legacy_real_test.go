@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -138,6 +139,50 @@ func TestLegacyFirstEvent(t *testing.T) {
 	}
 	if n := one(t, srv, "SELECT COUNT(*) FROM sbtest.sbtest WHERE id = 5022 AND pad LIKE 'aaaaaaaaaaffffffffff%' AND k = 0"); n != 1 {
 		t.Error("the row of the last steps does not have the afrey pad")
+	}
+}
+
+// Row 2: the order of statements in every event, the range lengths, and the id its last three share.
+func TestLegacyEveryEvent(t *testing.T) {
+	srv := realServer(t)
+	legacyTable(t, srv, 10000, "")
+	const events = 100
+	log := generalLog(t, srv, func() {
+		run(t, srv, "oltp_legacy", legacy(fmt.Sprintf(`, "oltp_skip_trx": true, "max_requests": %d`, events)))
+	})
+	var shapes []string
+	for range 10 {
+		shapes = append(shapes, `^SELECT c FROM sbtest WHERE id=(\d+)$`)
+	}
+	shapes = append(shapes, `^SELECT c FROM sbtest WHERE id BETWEEN (\d+) AND (\d+)$`, `^SELECT SUM\(K\) FROM sbtest WHERE id BETWEEN (\d+) AND (\d+)$`,
+		`^SELECT c FROM sbtest WHERE id BETWEEN (\d+) AND (\d+) ORDER BY c$`, `^SELECT DISTINCT c FROM sbtest WHERE id BETWEEN (\d+) AND (\d+) ORDER BY c$`,
+		`^UPDATE sbtest SET k=k\+1 WHERE id=(\d+)$`, `^UPDATE sbtest SET c='[\d-]+' WHERE id=(\d+)$`,
+		`^UPDATE sbtest SET k=k\+1 WHERE id=(\d+)$`, `^DELETE FROM sbtest WHERE id=(\d+)$`, `^INSERT INTO sbtest VALUES ?\((\d+),0,' ','a{10}f{10}r{10}e{10}y{10}'\)$`)
+	var executed []string
+	for _, l := range log {
+		if rest, ok := strings.CutPrefix(l, "Execute "); ok {
+			executed = append(executed, rest)
+		}
+	}
+	if len(executed) != events*len(shapes) {
+		t.Fatalf("%d statements, want %d", len(executed), events*len(shapes))
+	}
+	for i, statement := range executed {
+		step := i % len(shapes)
+		m := regexp.MustCompile(shapes[step]).FindStringSubmatch(statement)
+		if m == nil {
+			t.Fatalf("event %d, step %d: %s, want %s", i/len(shapes), step, statement, shapes[step])
+		}
+		if len(m) == 3 {
+			from, _ := strconv.Atoi(m[1])
+			to, _ := strconv.Atoi(m[2])
+			if want := map[bool]int{true: 101, false: 100}[step == 13]; to-from+1 != want || from < 1 {
+				t.Errorf("event %d: %s spans %d ids, want %d", i/len(shapes), statement, to-from+1, want)
+			}
+		}
+		if y := regexp.MustCompile(shapes[16]).FindStringSubmatch(executed[i-step+16]); step > 16 && m[1] != y[1] {
+			t.Errorf("event %d: %s is not about row %s", i/len(shapes), statement, y[1])
+		}
 	}
 }
 
