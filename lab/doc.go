@@ -80,6 +80,30 @@
 // result. The guest runs detached and keeps its events in a file, so a dropped connection re-attaches. What was made is
 // removed in reverse order under a deadline of its own, also after Ctrl-C. `platter report` reads run folders only.
 //
+// # A crash check
+//
+// The workload crash_check asks whether what a server acknowledged survives a crash. It has steps of its own: crash runs
+// clients that commit rows 1, 2, 3 … and verify looks for them afterwards. What was acknowledged must not die with the
+// machine, so the guest tells the host, several times a second, how far each client is (Acknowledged).
+//
+// crash: machine_kill. After its seconds the guest asks for the end of its machine (Crash) while the load goes on.
+// lab/runner destroys it, starts another on the same volumes, and gives it the same job with Resume: where to go on and
+// what was acknowledged. Such a guest makes nothing anew: it mounts the disks as they are, starts the server by the clock
+// and verifies. A guest can ask for this only in a step crash of its job, once a step; its two conversations lie one
+// after the other in events.jsonl. What is lost is counted against what the host had heard, so it is never overstated.
+//
+// crash: power_cut. A machine's kill loses what the guest's memory held, but a virtual disk completes each write. The
+// layout log_writes therefore has the kernel log every write to a second disk, in the order in which flushes made them
+// durable. At the cut the guest notes what is acknowledged, marks the log, lets go of the disk, zeroes it and replays the
+// log up to the mark: completed writes without a flush behind them are gone, the worst a volatile cache may do.
+//
+// Note: dm-flakey's drop_writes was not taken. It drops writes from a moment on, whether flushed or not, and so shows
+// neither the loss of what a missing flush endangers nor the safety of what a flush protects.
+//
+// The metrics are acknowledged_total, lost_total and recovery_seconds. A loss that the durability class rules out is a
+// finding about the subject: the trial is ok and carries the flag durability_broken. A filesystem or server that does not
+// come back has lost everything, with the flag not_recovered.
+//
 // # Errors
 //
 // An InputError means that nothing was created. A BootError is a machine that never became usable and carries its

@@ -33,7 +33,7 @@ func (t *trial) crashed() {
 
 // of is the name of a file of this machine: a trial whose machine crashed has a second set.
 func (t *trial) of(name string) string {
-	if t.resume == nil {
+	if t.machines < 2 {
 		return name
 	}
 	ext := path.Ext(name)

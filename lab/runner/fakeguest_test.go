@@ -31,6 +31,7 @@ type fakeGuest struct {
 	files   sftp.Handlers
 	point   func()
 	machine *fakeMachine
+	job     guest.Job // once it was started
 
 	script   func(*guest.Encoder) // what the agent tells after Hello; nil is a trial that goes well
 	mute     bool                 // connections stay open and nothing is answered
@@ -237,9 +238,11 @@ func (g *fakeGuest) read(name string) []byte {
 
 // begin is the agent: it tells everything at once, and followers read it in two halves.
 func (g *fakeGuest) begin() int {
-	if _, err := guest.DecodeJob(bytes.NewReader(g.read(guestJobPath))); err != nil {
+	job, err := guest.DecodeJob(bytes.NewReader(g.read(guestJobPath)))
+	if err != nil {
 		return 1
 	}
+	g.job = job
 	var b bytes.Buffer
 	e := guest.NewEncoder(&b)
 	e.Encode(guest.Event{Hello: &guest.Hello{Protocol: guest.Protocol, Build: lab.Version(), Facts: results.GuestFacts{Kernel: "fake", CPUs: 1}}})

@@ -41,8 +41,9 @@ type trial struct {
 	evidence    string // of a lost trial: the console's end
 	collected
 
-	resume *guest.Resume // what a crash left of the job; nil on the first machine
-	spent  float64       // seconds of guests on earlier machines
+	resume   *guest.Resume // what a crash left of the job; nil on the first machine
+	spent    float64       // seconds of guests on earlier machines
+	machines int           // how many there were, this one included
 
 	mu     sync.Mutex
 	pauses []string // what somebody did to the machine beside the job
@@ -76,6 +77,7 @@ func (t *trial) steps(ctx context.Context, undo *cleanup) error {
 // onMachine carries the job, or what a crash left of it, out on a machine of its own. The error is errCrash when the guest
 // asked for the machine's end, which has come then.
 func (t *trial) onMachine(ctx context.Context, undo *cleanup, data []domain.Disk) error {
+	t.machines++
 	mine := &cleanup{log: t.Log, left: t.Left, of: t.ID}
 	undo.include(mine)
 	t.phase("boot")
