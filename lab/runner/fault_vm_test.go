@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -26,7 +27,8 @@ import (
 // that of the step in whose middle it comes; testdata/faulty-guest does those that come from inside.
 type fault struct {
 	name     string
-	steps    []guest.Step // nil: sleep 6 s, without a server
+	at       string       // phase in which it comes; "" is the step of its name
+	steps    []guest.Step // nil: sleep 6 s, without a server unless there are options for one
 	server   map[string]string
 	memory   int64
 	disk     int64
@@ -47,9 +49,9 @@ func scriptStep(do, name, setup, statement string) guest.Step {
 
 var faults = []fault{
 	{name: "kernel-crashed", status: results.StatusLost, kind: "infra", limit: 90 * time.Second,
-		reason: []string{"the guest's kernel panicked in step kernel-crashed: ", "sysrq triggered crash", "the machine is gone ("}, evidence: "sysrq triggered crash"},
+		reason: []string{"the guest's kernel panicked in step kernel-crashed: ", "sysrq triggered crash; the machine is "}, evidence: "sysrq triggered crash"},
 	{name: "rebooted", status: results.StatusLost, kind: "infra", limit: 90 * time.Second,
-		reason: []string{"in step rebooted", "the machine is gone ("}},
+		reason: []string{" in step rebooted: ", "the machine is "}},
 	{name: "sshd-killed", status: results.StatusOK, limit: 90 * time.Second}, // init starts it again, and we attach again
 	{name: "sshd-gone", status: results.StatusLost, kind: "infra", limit: 240 * time.Second,
 		reason: []string{"the connection to the guest was lost in step sshd-gone: ", "gave up", "the machine is running"}, evidence: "sshd ended with status"},
@@ -67,7 +69,9 @@ var faults = []fault{
 	{name: "server-killed", server: map[string]string{}, status: results.StatusFailed, kind: "job", limit: 120 * time.Second,
 		steps:  []guest.Step{scriptStep("run", "server-killed", "", "SELECT SLEEP(0.01)")},
 		reason: []string{"step server-killed", "the server ended during the step", "mariadbd was killed (SIGKILL"}, evidence: "ready for connections"},
-	{name: "memory-out", server: map[string]string{"innodb_buffer_pool_size": "1G", "max_heap_table_size": "2G", "tmp_table_size": "2G"}, memory: 512 << 20,
+	{name: "pool-too-large", at: "server init", server: map[string]string{"innodb_buffer_pool_size": "1G"}, memory: 512 << 20,
+		status: results.StatusFailed, kind: "job", limit: 120 * time.Second, reason: []string{"Out of memory (Needed 1073741824 bytes)"}, evidence: "Out of memory"},
+	{name: "memory-out", server: map[string]string{"max_heap_table_size": "2G", "tmp_table_size": "2G"}, memory: 512 << 20,
 		status: results.StatusFailed, kind: "job", limit: 240 * time.Second,
 		steps: []guest.Step{
 			scriptStep("prepare", "prepare", "CREATE TABLE m (c CHAR(250)) ENGINE=MEMORY CHARACTER SET latin1; INSERT INTO m SELECT REPEAT('x', 250) FROM information_schema.columns LIMIT 1000", "SELECT 1"),
@@ -173,7 +177,7 @@ func (f fault) happens(t *testing.T, real *hypervisor.Host, plan lab.Plan, i int
 	var began time.Time
 	var acting sync.WaitGroup
 	r := f.run(t, h, plan, i, binary, func(e lab.RunEvent) {
-		if e.Kind == lab.PhaseStarted && e.Phase == f.name && began.IsZero() {
+		if e.Kind == lab.PhaseStarted && e.Phase == cmp.Or(f.at, f.name) && began.IsZero() {
 			began = time.Now()
 			if f.host != nil {
 				acting.Go(func() { f.host(t, h) })
@@ -234,7 +238,7 @@ func (f fault) run(t *testing.T, h Host, plan lab.Plan, i int, binary string, ev
 		trial.Job.Disks = append([]guest.Disk(nil), trial.Job.Disks...)
 		trial.Disks[0].SizeBytes, trial.Job.Disks[0].SizeBytes = f.disk, f.disk
 	}
-	plan.Trials = []lab.Trial{trial}
+	plan.Trials, plan.Study = []lab.Trial{trial}, "fault-"+f.name // runs that begin in one second need names of their own
 	document, _ := json.Marshal(plan)
 	folder, err := store.Create(t.TempDir(), store.CreateSpec{Study: plan.Study, Plan: document, PlanDigest: plan.Digest})
 	if err != nil {
