@@ -80,3 +80,17 @@ func TestZeroEventsIsNoNumber(t *testing.T) {
 		}
 	}
 }
+
+// K11, units and locale: options are plain JSON numbers in base units; text that looks like one in some tool's output or
+// some country is refused with the option's name.
+func TestNumbersAreNotGuessedAt(t *testing.T) {
+	for _, text := range []string{`"999.9us"`, `"1.0ms"`, `"1.00 s"`, `"1 min 0.01 sec"`, `"1:02:03"`, `"12,5"`, `"1.234,5"`, `"4.0K"`, `"1,234.5"`, `"NaN"`, `true`, `[1]`} {
+		if _, err := Decode("oltp_read_write", json.RawMessage(`{"time": `+text+`}`)); err == nil || !strings.Contains(err.Error(), `"time"`) {
+			t.Errorf("time %s: %v, want it refused", text, err)
+		}
+	}
+	w, err := Decode("oltp_read_write", json.RawMessage(`{"time": 1e-05}`))
+	if err != nil || w.(*OLTP).Time != 0.00001 {
+		t.Errorf("time 1e-05: %+v, %v", w, err)
+	}
+}

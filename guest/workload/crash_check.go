@@ -87,6 +87,7 @@ func (w *CrashCheck) Cleanup(ctx context.Context, s *Session) error {
 
 // Crash implements Crasher.
 func (w *CrashCheck) Crash(ctx context.Context, s *Session, acknowledged func(int, int64)) error {
+	defer processorFor(w.Threads)()
 	errs := make([]error, w.Threads)
 	var all sync.WaitGroup
 	for i := range w.Threads {

@@ -122,6 +122,9 @@ func sysbenchEffort(t *testing.T, srv *server.Server, name string, threads, seco
 		t.Fatalf("%v\n%s", err, out)
 	}
 	m := regexp.MustCompile(`transactions: +(\d+) +\(([\d.]+) per sec`).FindStringSubmatch(string(out))
+	if m == nil {
+		t.Fatalf("sysbench printed no count and rate of transactions:\n%s", out)
+	}
 	n, _ := strconv.ParseFloat(m[1], 64)
 	rate, _ := strconv.ParseFloat(m[2], 64)
 	return effort{rate, (cmd.ProcessState.SystemTime() + cmd.ProcessState.UserTime()).Seconds() / n}
@@ -151,6 +154,9 @@ func slapToolEffort(t *testing.T, srv *server.Server, _ string, threads, _, even
 		t.Fatal(err)
 	}
 	fields := strings.Split(strings.TrimSpace(string(out)), ",")
+	if len(fields) != 6 {
+		t.Fatalf("mariadb-slap printed %q", out)
+	}
 	seconds, err := strconv.ParseFloat(fields[2], 64)
 	if err != nil || seconds == 0 {
 		t.Fatalf("mariadb-slap printed %q", out)

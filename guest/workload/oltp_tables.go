@@ -37,6 +37,7 @@ func (o *OLTP) Prepare(ctx context.Context, s *Session) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	defer processorFor(min(o.Threads, o.Tables))()
 	begin := time.Now()
 	var next, rows atomic.Int64
 	var wg sync.WaitGroup

@@ -152,6 +152,7 @@ type restored struct {
 
 func (r *Restore) send(ctx context.Context, s *Session, source <-chan dumpStatement) (restored, error) {
 	t := restored{latency: newLatency()}
+	defer processorFor(1)()
 	first, ok := <-source // made before the clock starts
 	if !ok {
 		return t, errors.New("the dump is empty")

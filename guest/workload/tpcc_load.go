@@ -47,6 +47,7 @@ func (t *TPCC) loadAll(ctx context.Context, s *Session, rows *atomic.Int64) erro
 	perWarehouse := int64(t.Customers)*10*4 + int64(t.Items) + int64(t.Customers)*10*10
 	stop := s.reportRows(rows, int64(t.Warehouses)*perWarehouse+int64(t.Items))
 	defer stop()
+	defer processorFor(min(t.Threads, t.Warehouses+1))()
 	var next atomic.Int64 // 0 is the items
 	var wg sync.WaitGroup
 	for range min(t.Threads, t.Warehouses+1) {
