@@ -18,8 +18,9 @@ import (
 )
 
 var (
-	generator       = flag.Bool("generator", false, "compare this generator with sysbench and mariadb-slap on one server (minutes; wants a quiet machine)")
-	generatorRounds = flag.Int("generator-rounds", 21, "rounds of the comparison; each runs both sides, in turn first")
+	generator        = flag.Bool("generator", false, "compare this generator with sysbench and mariadb-slap on one server (minutes; wants a quiet machine)")
+	generatorThreads = flag.Int("generator-threads", 4, "clients on each side of the comparison")
+	generatorRounds  = flag.Int("generator-rounds", 21, "rounds of the comparison; each runs both sides, in turn first")
 )
 
 // effort is what one side of a round did and took.
@@ -39,10 +40,9 @@ func TestGenerator(t *testing.T) {
 	srv := realServer(t)
 	for _, c := range []struct {
 		name    string
-		threads int
 		seconds int
 		events  int
-	}{{"oltp_read_write", 4, 1, 0}, {"oltp_point_select", 4, 1, 0}, {"mysqlslap", 4, 0, 20000}} {
+	}{{"oltp_read_write", 1, 0}, {"oltp_point_select", 1, 0}, {"mysqlslap", 0, 20000}} {
 		t.Run(c.name, func(t *testing.T) {
 			ours, theirs := slapEffort, slapToolEffort
 			if c.name != "mysqlslap" {
@@ -54,11 +54,11 @@ func TestGenerator(t *testing.T) {
 			for round := range *generatorRounds {
 				var a, b effort
 				if round%2 == 0 {
-					a = ours(t, srv, c.name, c.threads, c.seconds, c.events)
-					b = theirs(t, srv, c.name, c.threads, c.seconds, c.events)
+					a = ours(t, srv, c.name, *generatorThreads, c.seconds, c.events)
+					b = theirs(t, srv, c.name, *generatorThreads, c.seconds, c.events)
 				} else {
-					b = theirs(t, srv, c.name, c.threads, c.seconds, c.events)
-					a = ours(t, srv, c.name, c.threads, c.seconds, c.events)
+					b = theirs(t, srv, c.name, *generatorThreads, c.seconds, c.events)
+					a = ours(t, srv, c.name, *generatorThreads, c.seconds, c.events)
 				}
 				speed, cpu = append(speed, a.perSecond/b.perSecond), append(cpu, a.cpuSeconds/b.cpuSeconds)
 				t.Logf("round %d: %.0f/s against %.0f/s (%.3f), client CPU %.1f µs against %.1f µs (%.3f)", round+1,
