@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"platter/results/store"
 )
 
@@ -20,6 +23,9 @@ import (
 const (
 	bigTrials       = 5000
 	bigSeconds      = 2 * 5.0
+	bigSeries       = 20 // trials with samples of bigSamples seconds
+	bigSamples      = 100_000
+	bigLogBytes     = 500 << 20
 	bigHeapBytes    = 300 << 20
 	bigPageBytes    = 5 << 20
 	bigResultBytes  = 20 << 10
@@ -65,6 +71,7 @@ func bigRun(tb testing.TB, trials int) *store.Run {
 		name := filepath.Join("trials", r.TrialID+"-1", "result.json")
 		write(name, r)
 	}
+	writeBigSamples(tb, dir, f)
 	info, err := os.Stat(filepath.Join(dir, "trials", f.results[0].TrialID+"-1", "result.json"))
 	if err != nil || info.Size() < bigResultBytes*9/10 {
 		tb.Fatalf("a result of %d bytes, %v; want about %d", info.Size(), err, bigResultBytes)
@@ -74,6 +81,35 @@ func bigRun(tb testing.TB, trials int) *store.Run {
 		tb.Fatal(err)
 	}
 	return run
+}
+
+// writeBigSamples gives some trials long series, and one a huge log, which no report may read.
+func writeBigSamples(tb testing.TB, dir string, f *memory) {
+	tb.Helper()
+	if len(f.results) < bigTrials {
+		return
+	}
+	for i := range bigSeries {
+		attempt := filepath.Join(dir, "trials", f.results[i*(len(f.results)/bigSeries)].TrialID+"-1")
+		file, err := os.Create(filepath.Join(attempt, store.SamplesFile))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		out, err := zstd.NewWriter(file)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for second := range bigSamples {
+			fmt.Fprintf(out, "%d,slap,workload,queries_per_second,%d\n", second, 100+(second*7919+i)%50)
+		}
+		if err := errors.Join(out.Close(), file.Close()); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	log := filepath.Join(dir, "trials", f.results[0].TrialID+"-1", "logs", "server.log")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(log), 0o755), os.WriteFile(log, nil, 0o644), os.Truncate(log, bigLogBytes)); err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // processorSeconds is what the process has used, user and system.
@@ -97,21 +133,26 @@ func BenchmarkReport(b *testing.B) {
 		if m.Counts.OK != bigTrials {
 			b.Fatalf("counts %+v, problems %.3v", m.Counts, m.Problems)
 		}
+		build := processorSeconds(b) - begin
+		b.ReportMetric(build, "processor-s/build")
 		var heap runtime.MemStats
 		runtime.ReadMemStats(&heap)
-		var largest int
+		largest, slowest := 0, 0.0
 		for _, f := range Formats() {
 			var page strings.Builder
+			formatBegin := processorSeconds(b)
 			if err := Write(io.Writer(&page), f.Name, m, Style{}); err != nil {
 				b.Fatal(err)
 			}
+			slowest = max(slowest, processorSeconds(b)-formatBegin)
 			b.ReportMetric(float64(page.Len()), f.Name+"-bytes")
 			if f.People {
 				largest = max(largest, page.Len())
 			}
 		}
 		seconds := processorSeconds(b) - begin
-		b.ReportMetric(seconds, "processor-s/report")
+		b.ReportMetric(seconds, "processor-s/all-formats")
+		b.ReportMetric(build+slowest, "processor-s/one-format")
 		b.ReportMetric(time.Since(clock).Seconds(), "s/report")
 		b.ReportMetric(float64(heap.Sys), "memory-bytes")
 		if seconds > bigSeconds || heap.Sys > bigHeapBytes || largest > bigPageBytes {
