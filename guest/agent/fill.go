@@ -121,24 +121,23 @@ func decodeFill(raw json.RawMessage) (fillOptions, error) {
 // removes it: the shortest proof that the storage holds what it is given.
 func (t *trial) fill(ctx context.Context, o fillOptions) error {
 	name := filepath.Join(t.place.Dir, fillName)
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("fill: %w", err)
 	}
 	defer os.Remove(name)
-	defer f.Close()
-	if err := t.fillTo(ctx, f, o.SizeBytes, "fill"); err != nil {
+	err = t.fillTo(ctx, f, o.SizeBytes, "fill")
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("fill: %w", err)
 	}
-	if err := f.Sync(); err != nil {
-		return fmt.Errorf("fill: %w", err)
-	}
+	// The file is closed first: a filesystem in use keeps a part of its cache.
 	if err := t.dropCaches(ctx); err != nil {
 		return err
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
+	if f, err = os.Open(name); err != nil {
 		return fmt.Errorf("fill: %w", err)
 	}
+	defer f.Close()
 	filler, block := newFiller(t.job.Seed), make([]byte, fillBlock)
 	for at := int64(0); at < o.SizeBytes; at += fillBlock {
 		n := min(fillBlock, o.SizeBytes-at)

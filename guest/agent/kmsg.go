@@ -13,7 +13,7 @@ import (
 
 var (
 	oomKill     = regexp.MustCompile(`(?:Out of memory|Memory cgroup out of memory): Kill(?:ed)? process \d+ \(([^)]+)\)`)
-	kernelFault = regexp.MustCompile(`(?i)(I/O error|EXT4-fs error|EXT4-fs \(.*\): (Remounting|error)|XFS \(.*\): .*(corrupt|shutdown|error)|BTRFS (error|critical)|F2FS-fs .*(corrupt|error)|Kernel panic|\bBUG:|\bOops\b|blocked for more than \d+ seconds|md/raid.*(failure|failed)|GFS2: .*(fatal|withdraw)|NILFS.*error|FAT-fs .*error|exFAT-fs .*error)`)
+	kernelFault = regexp.MustCompile(`(?i)(I/O error|EXT4-fs error|EXT4-fs \(.*\): (Remounting|error)|XFS \(.*\): .*(corrupt|shutdown|error)|BTRFS (error|critical)|F2FS-fs .*(corrupt|error)|Kernel panic|(?-i:\bBUG:)|\bOops\b|blocked for more than \d+ seconds|md/raid.*(failure|failed)|GFS2: .*(fatal|withdraw)|NILFS.*error|FAT-fs .*error|exFAT-fs .*error)`)
 )
 
 // killedByKernel returns the program's name when a kernel line tells of a kill for lack of memory.

@@ -75,6 +75,7 @@ func TestKernelLines(t *testing.T) {
 	for line, want := range map[string]bool{
 		"EXT4-fs error (device vdb): ext4_lookup:1": true, "XFS (vdb): Corruption detected": true, "blk_update_request: I/O error, dev vdb": true,
 		"INFO: task mariadbd:812 blocked for more than 120 seconds.": true, "BTRFS error (device vdb): bad": true,
+		"BUG: unable to handle page fault": true, "..MP-BIOS bug: 8254 timer not connected to IO-APIC": false,
 		"EXT4-fs (vdb): mounted filesystem with ordered data mode": false, "XFS (vdb): Mounting V5 Filesystem": false,
 		"XFS (vdb): Ending clean mount": false, "virtio_blk virtio2: [vdb] 1 512-byte logical blocks": false,
 	} {

@@ -18,7 +18,8 @@ import (
 // reading is a short name for what the sampler reads.
 type reading = sampler.Reading
 
-// maxSampleGapSeconds is the longest silence of the sampler a trial survives.
+// maxSampleGapSeconds is the longest silence of the sampler a trial survives, also under emulation: with ten times as much
+// work on the host as it has processors the longest of 13 trials was 2.1 s.
 const maxSampleGapSeconds = 5.0
 
 // decodeSteps checks every step before anything is written.

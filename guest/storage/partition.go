@@ -126,5 +126,54 @@ func readBackPartition(ctx context.Context, ex Exec, node guest.Layout, t Target
 	}
 	facts := colonFacts(string(out))
 	facts["number"] = number
+	if out, err = ex.Run(ctx, "sgdisk", "--print", disk); err != nil {
+		return nil, err
+	}
+	sizes, err := parsePartitions(string(out))
+	if err != nil {
+		return nil, err
+	}
+	if asked := node.Options["sizes"]; asked != "" {
+		facts["sizes"] = sizesAs(asked, sizes)
+	} else {
+		facts["of"] = strconv.Itoa(len(sizes))
+	}
 	return facts, nil
+}
+
+var (
+	sgdiskSector = regexp.MustCompile(`(?m)^Sector size \(logical[^)]*\): ([0-9]+)`)
+	sgdiskRow    = regexp.MustCompile(`(?m)^ +[0-9]+ +([0-9]+) +([0-9]+) +[0-9]`)
+)
+
+// parsePartitions returns the sizes in bytes of all partitions sgdisk prints, in the table's order.
+func parsePartitions(text string) ([]int64, error) {
+	m := sgdiskSector.FindStringSubmatch(text)
+	if m == nil {
+		return nil, fmt.Errorf("read the partition table: sgdisk tells no sector size")
+	}
+	sector, _ := strconv.ParseInt(m[1], 10, 64)
+	var sizes []int64
+	for _, row := range sgdiskRow.FindAllStringSubmatch(text, -1) {
+		first, _ := strconv.ParseInt(row[1], 10, 64)
+		last, _ := strconv.ParseInt(row[2], 10, 64)
+		sizes = append(sizes, (last-first+1)*sector)
+	}
+	return sizes, nil
+}
+
+// sizesAs writes sizes as they were asked where they are equal, and in bytes where they are not.
+func sizesAs(asked string, sizes []int64) string {
+	words := strings.Split(asked, ",")
+	var out []string
+	for i, size := range sizes {
+		text := strconv.FormatInt(size, 10)
+		if i < len(words) {
+			if n, err := ParseSize(strings.TrimSpace(words[i])); err == nil && n == size {
+				text = words[i]
+			}
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ",")
 }

@@ -122,8 +122,8 @@ func TestLayoutReadBack(t *testing.T) {
 		{"lvm", "/dev/mapper/platter1-data", recorded{"platter1/data": "lvm_thin.txt", "platter1/pool": "lvm_pool.txt"}, map[string]string{"type": "thin", "chunk": "65536"}},
 		{"crypt", "/dev/mapper/platter-crypt0", recorded{"status platter-crypt0": "crypt.txt"}, map[string]string{"type": "luks2",
 			"cipher": "aes-xts-plain64", "key_size": "256", "sector_size": "4096", "allow_discards": "1", "no_read_workqueue": "1", "no_write_workqueue": "0"}},
-		{"partition", "/dev/vdc2", recorded{"--info=2 /dev/vdc": "partition.txt"}, map[string]string{"number": "2", "First sector": "616448 (at 301.0 MiB)"}},
-		{"partition", "/dev/nvme0n1p2", recorded{"--info=2 /dev/nvme0n1": "partition.txt"}, map[string]string{"number": "2"}},
+		{"partition", "/dev/vdc2", recorded{"--info=2 /dev/vdc": "partition.txt", "--print /dev/vdc": "partition_print.txt"}, map[string]string{"number": "2", "of": "2", "First sector": "616448 (at 301.0 MiB)"}},
+		{"partition", "/dev/nvme0n1p2", recorded{"--info=2 /dev/nvme0n1": "partition.txt", "--print /dev/nvme0n1": "partition_print.txt"}, map[string]string{"number": "2"}},
 	} {
 		l, err := LayoutByName(test.layout)
 		if err != nil {
@@ -138,6 +138,25 @@ func TestLayoutReadBack(t *testing.T) {
 				t.Errorf("%s: %s is %q, want %q", test.layout, k, got[k], want)
 			}
 		}
+	}
+}
+
+func TestPartitionSizesAreReadBack(t *testing.T) {
+	text, err := os.ReadFile("testdata/readback/partition_print.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes, err := parsePartitions(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for asked, want := range map[string]string{"300m,420m": "300m,420m", "300MiB, 430080k": "300MiB, 430080k", "300m,421m": "300m,440401920", "300m": "300m,440401920"} {
+		if got := sizesAs(asked, sizes); got != want {
+			t.Errorf("asked %q: read back as %q, want %q", asked, got, want)
+		}
+	}
+	if _, err := parsePartitions("Creating new GPT entries in memory.\n"); err == nil {
+		t.Error("a table without a sector size was read")
 	}
 }
 
