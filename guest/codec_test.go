@@ -291,3 +291,26 @@ func FuzzDecoder(f *testing.F) {
 		}
 	})
 }
+
+// FuzzDecodeJob reads hostile jobs: what is accepted can be written and read again, the same.
+func FuzzDecodeJob(f *testing.F) {
+	good, err := guest.EncodeJob(guest.Job{Trial: "t", Build: "b", Disks: []guest.Disk{{Name: "a", Serial: "s"}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add([]byte(`{"protocol":1}{"protocol":1}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		job, err := guest.DecodeJob(bytes.NewReader(text))
+		if err != nil {
+			return
+		}
+		again, err := guest.EncodeJob(job)
+		if err != nil {
+			t.Fatalf("an accepted job cannot be written again: %v", err)
+		}
+		if _, err := guest.DecodeJob(bytes.NewReader(again)); err != nil {
+			t.Fatalf("a job of ours is refused: %v", err)
+		}
+	})
+}

@@ -142,3 +142,35 @@ func TestVerify(t *testing.T) {
 		t.Errorf("%v, %v", ids, err)
 	}
 }
+
+// TestReleasedFormStaysReadable: what the first release packed is read for ever, and packed again gives the same files.
+// The file is never written anew; a new form adds one beside it.
+func TestReleasedFormStaysReadable(t *testing.T) {
+	runs, err := Unpack(filepath.Join("testdata", "first"+Suffix), t.TempDir(), DefaultLimits())
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("%v, %v", runs, err)
+	}
+	if !same(runs[0].Path, fixture) {
+		t.Error("it is not the archived run")
+	}
+}
+
+// TestRealRunStaysReadable is the same of a run on two real machines, with all that a run leaves.
+func TestRealRunStaysReadable(t *testing.T) {
+	results := 0
+	err := Verify(filepath.Join("testdata", "real"+Suffix), DefaultLimits(), func(run *store.Run) error {
+		for _, err := range run.Results() {
+			if err != nil {
+				t.Error(err)
+			}
+			results++
+		}
+		if problems := run.Verify(); len(problems) != 0 {
+			t.Errorf("problems: %v", problems)
+		}
+		return nil
+	})
+	if err != nil || results != 2 {
+		t.Errorf("%d results, %v", results, err)
+	}
+}
