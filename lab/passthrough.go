@@ -124,7 +124,8 @@ func checkClaimed(d Disk) (problems []keyed) {
 
 // claimNotes are what the reader of a plan must know of a real disk.
 func claimNotes(d Disk) []string {
-	return []string{fmt.Sprintf("disk %s is a real disk, passed through (%s): everything on it will be destroyed: %s", d.Name, d.Attach, d.Passport)}
+	p := d.Passport.Hashed() // reports repeat notes
+	return []string{fmt.Sprintf("disk %s is a real disk, passed through (%s), and loses everything on it: %s", d.Name, d.Attach, p)}
 }
 
 // Destroys lists the real disks whose contents the plan destroys, each once.

@@ -145,6 +145,9 @@ func (c *checker) storage(at string, s guest.Storage) {
 		return
 	}
 	s.Layout = c.study.layoutOf(s)
+	if slices.ContainsFunc(c.study.disksFor(s), func(d Disk) bool { return d.Claim != "" && d.Passport == nil }) {
+		return // said at the claim
+	}
 	errs := c.reg.Storage(s, guestDisks(c.study.disksFor(s)))
 	for _, err := range errs {
 		c.fault(at, err.Error())
