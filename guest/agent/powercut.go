@@ -46,7 +46,7 @@ func (t *trial) cutPower(ctx context.Context, name string, endLoad func()) error
 	t.say("info", "power cut: replayed %d writes (%d bytes) in %.1f s; %d bytes were in the disk's cache and are gone",
 		done.Entries, done.Bytes, time.Since(begin).Seconds(), done.Dropped)
 	entries, bytes, dropped := float64(done.Entries), float64(done.Bytes), float64(done.Dropped)
-	err = t.measure(guest.Measurement{Probes: []results.Probe{{Name: "power_cut", When: "during", Note: "step " + name,
+	err = t.measure(guest.Measurement{Probes: []results.Probe{{Name: "power_cut", When: "after", Note: "step " + name,
 		Values: map[string]*float64{"durable_writes_total": &entries, "durable_bytes": &bytes, "dropped_bytes": &dropped}}}})
 	if err != nil {
 		return err
