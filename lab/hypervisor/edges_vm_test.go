@@ -33,7 +33,13 @@ func TestPersistentLeftovers(t *testing.T) {
 		}},
 		{name: "snapshot", edge: func(t *testing.T, h *Host, dom libvirt.Domain) {
 			must(t, h, "DomainSnapshotCreateXML", func(lv *libvirt.Libvirt) error {
-				_, err := lv.DomainSnapshotCreateXML(dom, "<domainsnapshot><name>by-hand</name></domainsnapshot>", 0)
+				text, err := lv.DomainGetXMLDesc(dom, 0)
+				if err != nil {
+					return err
+				}
+				// Of a machine without disks only the record of a snapshot can be made.
+				record := "<domainsnapshot><name>by-hand</name><state>shutoff</state><creationTime>1</creationTime>" + text + "</domainsnapshot>"
+				_, err = lv.DomainSnapshotCreateXML(dom, record, uint32(libvirt.DomainSnapshotCreateRedefine))
 				return err
 			})
 		}},
