@@ -116,7 +116,8 @@
 //   - Machines are disposable and images immutable: direct kernel boot of a read-only root that all machines share, a
 //     small initramfs, no package step and no network at trial time.
 //   - Server images are disks of their own, found by serial and run in their own root, so that every server meets the
-//     same kernel and tools.
+//     same kernel and tools. A binary distribution becomes one too: images/build/tarball reads it, and its digest is its
+//     identity, so that a run can be repeated and resumed without the file.
 //   - A trial's machine gets the disks its storage lies on, and no others.
 //   - Software emulation is allowed and never silent: results, titles and comparisons carry the accelerator.
 //   - Disk sizes need their unit spelt out (GiB or GB): what 2G means differs between tools.

@@ -20,6 +20,7 @@ func studiesCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the shipped studies", Action: listStudies},
 			{Name: "show", Usage: "print a study as it is written", ArgsUsage: "STUDY", Action: showStudy, BashComplete: completeStudies},
+			{Name: "profiles", Usage: "list the named server configurations, with their options", Action: listProfiles},
 			{Name: "schema", Usage: "print the JSON Schema of the study language, for editors", Action: printSchema},
 		},
 	}
