@@ -156,7 +156,7 @@ func isCritical(name string) bool {
 }
 
 // titles gathers what the title must say.
-type titles struct{ accelerators, caches, durability, emulated map[string]bool }
+type titles struct{ accelerators, caches, durability, emulated, passthrough map[string]bool }
 
 func (t *titles) add(r results.Result) {
 	put(&t.accelerators, r.Accel)
@@ -164,6 +164,9 @@ func (t *titles) add(r results.Result) {
 	for _, d := range r.Disks {
 		put(&t.caches, d.CacheEffective)
 		put(&t.emulated, d.Emulated)
+		if d.Passport != nil {
+			put(&t.passthrough, d.Name+" ("+d.Passport.String()+")")
+		}
 	}
 }
 

@@ -112,6 +112,9 @@ func chips(m *Model) []htmlChip {
 		}
 		out = append(out, htmlChip{text, a == "tcg"})
 	}
+	for _, p := range m.Passthrough {
+		out = append(out, htmlChip{"passthrough: " + p, false})
+	}
 	for _, e := range m.Emulated {
 		out = append(out, htmlChip{"emulated device: " + e, true})
 	}

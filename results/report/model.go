@@ -18,10 +18,11 @@ type Model struct {
 	Answer   string `json:"answer"`
 
 	// What belongs in every title, because numbers mean nothing without it.
-	Accelerators []string `json:"accelerators"`       // kvm, tcg
-	Caches       []string `json:"caches"`             // effective cache modes of the data disks
-	Durability   []string `json:"durability"`         // classes
-	Emulated     []string `json:"emulated,omitempty"` // presets that stand for a class of device
+	Accelerators []string `json:"accelerators"`          // kvm, tcg
+	Caches       []string `json:"caches"`                // effective cache modes of the data disks
+	Durability   []string `json:"durability"`            // classes
+	Emulated     []string `json:"emulated,omitempty"`    // presets that stand for a class of device
+	Passthrough  []string `json:"passthrough,omitempty"` // real disks that machines were given, with their passports
 
 	Runs     []Run    `json:"runs"`
 	Factors  []Factor `json:"factors"` // those that vary, in the plan's order
@@ -202,6 +203,9 @@ func (m *Model) Title() string {
 	}
 	if len(m.Emulated) > 0 {
 		title += " · emulated device: " + join(m.Emulated)
+	}
+	if len(m.Passthrough) > 0 {
+		title += " · passthrough: " + join(m.Passthrough)
 	}
 	if len(m.Caches) > 0 {
 		title += " · disk cache " + join(m.Caches)
