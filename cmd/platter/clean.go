@@ -20,7 +20,8 @@ func cleanCommand() *cli.Command {
 		Flags: append(hostFlags(),
 			&cli.BoolFlag{Name: "dry-run", Usage: "only list"},
 			&cli.BoolFlag{Name: "all", Usage: "also what belongs to runs that are alive"},
-			&cli.DurationFlag{Name: "older-than", Usage: "only what was created longer ago than this"}),
+			&cli.StringFlag{Name: "run", Usage: "only what carries the tag of `RUN`"},
+			&cli.DurationFlag{Name: "older-than", Usage: "only what was created longer ago than this, for hosts of CI"}),
 		Action: clean,
 	}
 }
@@ -43,11 +44,12 @@ func clean(c *cli.Context) error {
 		return &lab.InfraError{What: "list what is left", Err: err}
 	}
 	var errs []error
-	removed := 0
+	found, removed := 0, 0
 	for _, l := range left {
-		if age := c.Duration("older-than"); age > 0 && !l.Tag.Created.IsZero() && time.Since(l.Tag.Created) < age {
+		if !wanted(c, l) {
 			continue
 		}
+		found++
 		fmt.Fprintf(c.App.Writer, "%-7s %s  %s  (%s)\n", l.Kind, l.Name, sizeOrEmpty(l.SizeBytes), l.Reason)
 		if c.Bool("dry-run") {
 			continue
@@ -60,7 +62,7 @@ func clean(c *cli.Context) error {
 	}
 	switch {
 	case c.Bool("dry-run"):
-	case len(left) == 0:
+	case found == 0:
 		fmt.Fprintln(c.App.Writer, "nothing is left behind")
 	default:
 		fmt.Fprintf(c.App.Writer, "removed %d\n", removed)
@@ -69,6 +71,16 @@ func clean(c *cli.Context) error {
 		return &lab.InfraError{What: "clean", Err: errors.Join(errs...)}
 	}
 	return nil
+}
+
+// wanted applies --run and --older-than. Temporary files have no tag: they belong to no run, and are listed only once
+// nobody can be working on them.
+func wanted(c *cli.Context, l hypervisor.Leftover) bool {
+	if run := c.String("run"); run != "" && l.Tag.Run != run {
+		return false
+	}
+	age := c.Duration("older-than")
+	return age <= 0 || l.Tag.Created.IsZero() || time.Since(l.Tag.Created) >= age
 }
 
 func sizeOrEmpty(bytes int64) string {

@@ -125,7 +125,8 @@ func exitTable() string {
 	return b.String()
 }
 
-// complain prints an error for people: the program's name, then the error; further lines are indented.
+// complain prints an error for people: the program's name, then the error; further lines are indented. It may hold what a
+// guest wrote.
 func complain(w io.Writer, err error) {
-	fmt.Fprintf(w, "platter: %s\n", strings.ReplaceAll(strings.TrimRight(err.Error(), "\n"), "\n", "\n         "))
+	fmt.Fprintf(w, "platter: %s\n", strings.ReplaceAll(strings.TrimRight(printable(err.Error()), "\n"), "\n", "\n         "))
 }

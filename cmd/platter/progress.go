@@ -48,9 +48,20 @@ func newPrinter(w io.Writer, settled int) printer {
 	state := newProgressState()
 	state.settled = settled
 	if isTerminal(w) {
-		return newBarPrinter(w, state)
+		return harmlessPrinter{newBarPrinter(w, state)}
 	}
-	return &linePrinter{w: w, state: state}
+	return harmlessPrinter{&linePrinter{w: w, state: state}}
+}
+
+// harmlessPrinter takes out of events what a guest could steer a terminal with, or feign lines of ours.
+type harmlessPrinter struct{ printer }
+
+// Tell passes the event on.
+func (p harmlessPrinter) Tell(e lab.RunEvent) {
+	for _, text := range []*string{&e.Trial, &e.Phase, &e.Unit, &e.Level, &e.Message} {
+		*text = strings.ReplaceAll(printable(*text), "\n", " ")
+	}
+	p.printer.Tell(e)
 }
 
 func newProgressState() *progress {

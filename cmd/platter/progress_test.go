@@ -141,3 +141,28 @@ func TestTimeLeft(t *testing.T) {
 		t.Errorf("fraction %v claims a trial that goes on", f)
 	}
 }
+
+// TestGuestCannotSteerTheTerminal: control characters, bidi overrides and feigned lines of a guest are gone from progress
+// and from errors.
+func TestGuestCannotSteerTheTerminal(t *testing.T) {
+	evil := "a\x1b[2J\x1b]0;owned\x07\u202egnp.exe\u200b\xff\n[1/1] ok"
+	var out bytes.Buffer
+	p := newPrinter(&out, 0)
+	p.Tell(lab.RunEvent{Kind: lab.LogLine, Level: "info", Message: evil, Total: 1})
+	p.Tell(lab.RunEvent{Kind: lab.PhaseStarted, Phase: evil, Index: 1, Total: 1})
+	p.Close()
+	complain(&out, &lab.JobError{Reason: "it failed", Evidence: evil})
+	for _, bad := range []string{"\x1b", "\x07", "\u202e", "\u200b", "\xff"} {
+		if strings.Contains(out.String(), bad) {
+			t.Errorf("%q comes through", bad)
+		}
+	}
+	for line := range strings.Lines(out.String()) {
+		if strings.HasPrefix(line, "[1/1] ok") {
+			t.Errorf("a line of the guest looks like ours: %q", line)
+		}
+	}
+	if !strings.Contains(out.String(), "owned") {
+		t.Errorf("nothing of the guest is shown: %q", out.String())
+	}
+}

@@ -79,14 +79,14 @@ func severalRuns(c *cli.Context, low, high int, what string) ([]*store.Run, erro
 	return runs, nil
 }
 
-// printable takes out of a text from a run folder what would steer a terminal.
+// printable takes out of a text from a run folder or a guest what would steer a terminal, or hide or reorder text on it.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		if r != '\n' && r != '\t' && (!unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r)) {
 			return unicode.ReplacementChar
 		}
 		return r
-	}, text)
+	}, strings.ToValidUTF8(text, string(unicode.ReplacementChar)))
 }
 
 // completeRuns offers the runs below the results directory.
