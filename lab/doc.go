@@ -36,6 +36,8 @@
 //	results            Result, Metric, Histogram, the metric registry and the fingerprints
 //	results/schema     JSON Schemas of everything stored
 //	results/store      run folders: names, atomic writes, journal, verify
+//	results/archive    packed run folders: a file that lasts, unpacked without trusting it
+//	results/provenance pure: RO-Crate, in-toto statement and package lists of a run
 //	results/stats      samples, intervals, comparisons
 //	results/report     one model, and every format printed from it; results/report/drawing paints its figures
 //	results/published  figures of published studies, with their source
