@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
-	"time"
 
 	"platter/guest"
 	"platter/lab"
@@ -27,8 +27,7 @@ type collected struct {
 	probes     []results.Probe
 
 	current      *guest.StepEvent // what the guest began last
-	helloAt      time.Time        // by the host's clock
-	helloSeconds float64          // by the guest's
+	behind       float64          // least seconds of the guest's clock behind the trial's
 	lastSeconds  float64          // of the last event, by the guest's
 	acknowledged []int64          // commits by client, of a step crash
 }
@@ -51,9 +50,10 @@ func (t *trial) line(line []byte) error {
 }
 
 func (t *trial) take(e guest.Event) {
+	defer func() { t.clocks(e.Seconds, e.Done != nil) }()
 	switch {
 	case e.Hello != nil:
-		t.hello, t.helloAt, t.helloSeconds = e.Hello, time.Now(), e.Seconds
+		t.hello, t.behind = e.Hello, math.Inf(1)
 	case e.Step != nil:
 		t.takeStep(e.Step)
 	case e.Progress != nil:
@@ -72,7 +72,6 @@ func (t *trial) take(e guest.Event) {
 		t.announced[e.File.Name] = true
 	case e.Done != nil:
 		t.done = e.Done
-		t.clocks(e.Seconds)
 	}
 }
 

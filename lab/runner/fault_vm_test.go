@@ -241,11 +241,7 @@ func (f fault) run(t *testing.T, h Host, plan lab.Plan, i int, binary string, ev
 		trial.Disks[0].SizeBytes, trial.Job.Disks[0].SizeBytes = f.disk, f.disk
 	}
 	plan.Trials, plan.Study = []lab.Trial{trial}, "fault-"+f.name // runs that begin in one second need names of their own
-	document, _ := json.Marshal(plan)
-	folder, err := store.Create(t.TempDir(), store.CreateSpec{Study: plan.Study, Plan: document, PlanDigest: plan.Digest})
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := newFolder(t, plan)
 	tag, err := hypervisor.NewTag(folder.ID())
 	if err != nil {
 		t.Fatal(err)
@@ -260,6 +256,19 @@ func (f fault) run(t *testing.T, h Host, plan lab.Plan, i int, binary string, ev
 		t.Fatal(err)
 	}
 	return r
+}
+
+func newFolder(t *testing.T, plan lab.Plan) *store.Run {
+	t.Helper()
+	document, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := store.Create(t.TempDir(), store.CreateSpec{Study: plan.Study, Plan: document, PlanDigest: plan.Digest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
 }
 
 func (f fault) check(t *testing.T, r results.Result, took time.Duration) {

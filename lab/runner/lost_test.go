@@ -107,3 +107,28 @@ func TestFaults(t *testing.T) {
 		})
 	}
 }
+
+// TestClocks: a guest that stood still is told by its clock; an event that is late, or early ones that were, are not.
+func TestClocks(t *testing.T) {
+	for name, c := range map[string]struct {
+		guest []float64 // what its clock says, a host's second apart
+		want  bool
+	}{
+		"together":          {[]float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, false},
+		"stood still":       {[]float64{0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3}, true},
+		"the first is late": {[]float64{6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, false},
+		"a little behind":   {[]float64{0, 1, 2, 3, 4, 5, 6, 7, 7, 7, 7}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := &trial{}
+			tr.behind = 1e9
+			for i, seconds := range c.guest {
+				tr.started = time.Now().Add(-time.Duration(i) * time.Second)
+				tr.clocks(seconds, i == len(c.guest)-1)
+			}
+			if got := len(tr.flags) == 1; got != c.want {
+				t.Errorf("flags %v, want one: %v", tr.flags, c.want)
+			}
+		})
+	}
+}
