@@ -63,6 +63,11 @@ func TestClaimSaysWhatWouldDecide(t *testing.T) {
 	if got.NeededN == nil || *got.NeededN != 6 || !strings.Contains(got.Line(), "about 6 trials a side would decide") {
 		t.Errorf("needed n %v: %s", got.NeededN, got.Line())
 	}
+	single := studyOf(map[string][]float64{"a": {8}, "b": {10}}, "a", "b")
+	single.plan["claims"] = f.plan["claims"]
+	if got := build(t, Options{}, single).Claims[0]; got.NeededN != nil || !strings.Contains(got.Line(), "at least 6 a side are needed") {
+		t.Errorf("single trials: needed n %v: %s", got.NeededN, got.Line())
+	}
 	for _, format := range Formats() {
 		if format.People && !strings.Contains(strings.NewReplacer(`\`, "", "\n", " ", "                   ", "").Replace(printed(t, build(t, Options{}, f), format.Name)), "a is faster: direction cannot tell") {
 			t.Errorf("%s: the claim is not there in one line", format.Name)

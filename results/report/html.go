@@ -68,6 +68,11 @@ type (
 // maxTrialRows bounds the list of trials of a page; report.json, which the page carries, has all.
 const maxTrialRows = 1000
 
+// writeHTML prints the page.
+//
+// Note: uPlot was considered for the series over time and left out. The page has no script at all, and its policy allows
+// none: what a guest wrote can never run, the page is the same with scripts off, and the figures' own titles name each
+// trial; zooming is what JSON and CSV are for.
 func writeHTML(w io.Writer, m *Model, _ Style) error {
 	data, err := json.Marshal(m)
 	if err != nil {

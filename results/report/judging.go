@@ -21,6 +21,8 @@ type judging struct {
 	out  *ClaimResult
 	sign float64
 	open bool
+	// spreadless: single trials, which do not tell how much trials vary.
+	spreadless bool
 }
 
 // better judges "first is better than second" by the interval of their ratio, whatever its size.
@@ -97,6 +99,7 @@ func (j *judging) magnitude(c stats.Comparison, published float64) Judgement {
 func (j *judging) needs(c stats.Comparison, bounds ...float64) {
 	j.open = true
 	if c.Ratio == nil || c.Spread == nil {
+		j.spreadless = true
 		return
 	}
 	n := stats.TrialsToDecide(*c.Ratio, *c.Spread, bounds...)
@@ -115,7 +118,9 @@ func (j *judging) reason(nFirst, nLast int) string {
 		return n
 	case j.out.NeededN != nil:
 		return fmt.Sprintf("%s; about %d trials a side would decide", n, *j.out.NeededN)
+	case j.spreadless:
+		return fmt.Sprintf("%s; single trials do not tell how much they vary: at least %d a side are needed", n, stats.MinIntervalN)
 	default:
-		return n + "; more than 100 trials a side would be needed, or the spread is unknown"
+		return n + "; more than 100 trials a side would be needed"
 	}
 }
