@@ -110,6 +110,9 @@ func (r *storageRun) finish(t *testing.T) {
 	if err := r.Store.Close(store.Done, ""); err != nil {
 		t.Error(err)
 	}
+	if len(r.rows) < len(r.Plan.Trials) {
+		return // -run chose some of them
+	}
 	for _, problem := range r.Store.Verify() {
 		t.Error(problem)
 	}
