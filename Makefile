@@ -10,7 +10,7 @@ LDFLAGS := -s -w -X platter/guest.Version=$(VERSION)
 # Packages whose tests also have a part on real machines, servers or devices.
 VM_PACKAGES = $(shell grep -rl --include='*_test.go' 'flag.Bool."vm"' cmd lab images guest results | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
-.PHONY: help setup build demo test unit vm check bench-boot bench-report bench-generator clean
+.PHONY: help setup build demo test unit vm check test-stacks bench-boot bench-report bench-generator clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -42,6 +42,9 @@ unit: ## tests that need neither root nor libvirt
 
 vm: build ## tests on real machines, servers and devices
 	go test -count=1 -p 1 -timeout 80m $(VM_PACKAGES) -vm
+
+test-stacks: build ## refuse md, LVM, device mapper and LUKS inside a machine, where every driver is there
+	go test -count=1 -timeout 20m -run 'TestPassthrough$$' -v ./lab/runner -vm -stacks
 
 bench-boot: build ## define to SSH login, beside the stock way
 	go test -count=1 -timeout 60m -run '^$$' -bench Boot ./lab/runner -vm
