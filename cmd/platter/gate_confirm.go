@@ -29,6 +29,11 @@ func confirm(c *cli.Context, runs []*store.Run, m *report.Model, options report.
 	}
 	suspects := m.SuspectLevels()
 	chosen := func(levels map[string]string) bool {
+		for factor, wanted := range options.Filter { // a factor that the filter leaves one level is no part of a place
+			if factor != report.RunFactor && !slices.Contains(wanted, levels[factor]) {
+				return false
+			}
+		}
 		return slices.ContainsFunc(suspects, func(s map[string]string) bool { return within(s, levels) })
 	}
 	if err := repeatable(sides, m, chosen); err != nil {
