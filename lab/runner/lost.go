@@ -34,7 +34,7 @@ func (t *trial) lost(ctx context.Context, machine Machine, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lostLimit)
 	defer cancel()
 	console, _ := machine.Console(ctx, consoleTail) // nothing to show then
-	t.evidence = lastLines(string(console), 30)
+	t.evidence = lastLines(string(console), evidenceLines)
 	var stopped *stoppedError
 	if !errors.As(err, &stopped) {
 		if state, stateErr := machine.Alive(ctx); stateErr == nil && !state.Running {
@@ -43,7 +43,10 @@ func (t *trial) lost(ctx context.Context, machine Machine, err error) error {
 	}
 	where := " in " + t.where()
 	for _, w := range lastWords {
-		if line := w.pattern.FindString(t.evidence); line != "" && (stopped != nil || w.what == lastWords[0].what) {
+		at := w.pattern.FindIndex(console)
+		if at != nil && (stopped != nil || w.what == lastWords[0].what) {
+			line := string(console[at[0]:at[1]])
+			t.evidence = around(string(console), at[0])
 			return &lab.InfraError{What: w.what + where, Err: fmt.Errorf("%s; %w", printable(line), orRunning(stopped))}
 		}
 	}
@@ -96,6 +99,16 @@ func (t *trial) where() string {
 		return "phase " + printable(t.current.Name)
 	}
 	return "step " + printable(t.current.Name)
+}
+
+// evidenceLines is how much of a console a result keeps; all of it lies beside the result.
+const evidenceLines = 30
+
+// around is what stands on a console from a few lines before a place on: a panic is followed by a long trace.
+func around(console string, at int) string {
+	before := strings.Split(console[:at], "\n")
+	lines := append(before[max(0, len(before)-4):len(before)-1], strings.Split(before[len(before)-1]+console[at:], "\n")...)
+	return lastLines(strings.Join(lines[:min(len(lines), evidenceLines)], "\n"), evidenceLines)
 }
 
 // lastLines is the end of a console, without the codes that would move a terminal's cursor.

@@ -24,7 +24,7 @@ func TestFaults(t *testing.T) {
 	}{
 		"the guest panics": {
 			midway: func(g *fakeGuest) {
-				g.machine.becomes(hypervisor.State{Name: "gone", Reason: "destroyed"}, "[  9.0] Kernel panic - not syncing: sysrq triggered crash\n[ 9.1] Rebooting")
+				g.machine.becomes(hypervisor.State{Name: "gone", Reason: "destroyed"}, "[  9.0] Kernel panic - not syncing: sysrq triggered crash\n"+strings.Repeat("[ 9.1]  trace\n", 60)+"[ 9.9] Rebooting")
 				g.goAway()
 			},
 			status: results.StatusLost, kind: "infra", limit: 10 * time.Second,
