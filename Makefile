@@ -9,6 +9,8 @@ VERSION := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo
 LDFLAGS := -s -w -X platter/guest.Version=$(VERSION)
 # Packages whose tests also have a part on real machines, servers or devices.
 VM_PACKAGES = $(shell grep -rl --include='*_test.go' 'flag.Bool."vm"' cmd lab images guest results | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
+# These look at rates and orders in time, or at what dead processes left behind, so nothing else runs beside them.
+ALONE = ./guest/% ./lab/hypervisor
 
 .PHONY: help setup build demo test unit vm check test-stacks bench-boot bench-report bench-generator clean
 
@@ -41,7 +43,9 @@ unit: ## tests that need neither root nor libvirt
 	go test ./...
 
 vm: build ## tests on real machines, servers and devices
-	go test -count=1 -p 1 -timeout 80m $(VM_PACKAGES) -vm
+	bin/platter images build root mariadb-11.8 mariadb-10.11 mysql-9.7 zfs
+	go test -count=1 -p 1 -timeout 80m $(filter $(ALONE),$(VM_PACKAGES)) -vm
+	go test -count=1 -p 2 -timeout 80m $(filter-out $(ALONE),$(VM_PACKAGES)) -vm
 
 test-stacks: build ## refuse md, LVM, device mapper and LUKS inside a machine, where every driver is there
 	go test -count=1 -timeout 20m -run 'TestPassthrough$$' -v ./lab/runner -vm -stacks
