@@ -28,7 +28,7 @@ func disksClaimCommand() *cli.Command {
 			"and asks for the serial to be typed. Only free whole disks can be claimed. A claim names one disk, never a place.",
 		Flags: []cli.Flag{claimsFlag(),
 			&cli.StringFlag{Name: "serial", Usage: "the disk's `SERIAL`, instead of typing it; for automation"},
-			&cli.StringSliceFlag{Name: "use", Usage: "allow more than overwriting: discard, sanitize or detach; may be repeated"},
+			&cli.StringSliceFlag{Name: "use", Usage: "allow more than overwriting: discard (the whole disk, before each trial) or detach; may be repeated"},
 			&cli.IntFlag{Name: "days", Value: claimDays, Usage: "`DAYS` after which the claim ends"}},
 		Action: claimDisk,
 	}

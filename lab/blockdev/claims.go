@@ -19,13 +19,12 @@ const ClaimsSchema = "platter.claims/1"
 // Uses that a claim may allow beside what every claim allows: that all that lies on the disk is overwritten.
 const (
 	Overwrite = "overwrite" // hand it over as a block device or as a whole SCSI LUN
-	Discard   = "discard"   // discard the whole disk before measuring
-	Sanitize  = "sanitize"  // erase it by the device's own command
+	Discard   = "discard"   // discard the whole disk before each trial
 	Detach    = "detach"    // take it from the host's driver, for PCI, NVMe and USB passthrough
 )
 
 // Uses are all that a claim may allow.
-var Uses = []string{Overwrite, Discard, Sanitize, Detach}
+var Uses = []string{Overwrite, Discard, Detach}
 
 // Claim is a person's consent that platter destroys what lies on one disk.
 type Claim struct {

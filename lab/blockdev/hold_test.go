@@ -105,6 +105,37 @@ func TestHold(t *testing.T) {
 	}
 }
 
+// TestDiscard: a claim that allows it empties the whole disk, another one changes nothing.
+func TestDiscard(t *testing.T) {
+	if !*vm {
+		t.Skip("needs -vm: loop devices and root")
+	}
+	node, _ := attach(t, 32<<20, 512)
+	empty := hash(t, node)
+	sh(t, "yes | dd of="+node+" bs=1M count=32 iflag=fullblock conv=fsync status=none")
+	full := hash(t, node)
+	for _, test := range []struct {
+		uses []string
+		want string
+	}{{[]string{Overwrite}, full}, {[]string{Overwrite, Discard}, empty}} {
+		claim := claimOf(t, node)
+		claim.Uses = test.uses
+		h, err := keeper(t).Acquire(t.Context(), claim, owner(t), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Discard(); (err == nil) != claim.Allows(Discard) {
+			t.Errorf("%v: %v", test.uses, err)
+		}
+		if err := h.Release(); err != nil {
+			t.Error(err)
+		}
+		if hash(t, node) != test.want {
+			t.Errorf("%v: the disk holds something else than expected", test.uses)
+		}
+	}
+}
+
 // TestStillOpen: a disk that somebody has open at its release stays locked.
 func TestStillOpen(t *testing.T) {
 	if !*vm {

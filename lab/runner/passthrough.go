@@ -79,6 +79,11 @@ func (t *trial) handOver(ctx context.Context, undo *cleanup, d lab.Disk) (domain
 	r := &realDisk{trial: t, disk: d, hold: hold}
 	undo.add("release disk "+d.Name, r.release)
 	r.askHealth(ctx, "before", hold.Disk.Node)
+	if claim.Allows(blockdev.Discard) {
+		if err := hold.Discard(); err != nil {
+			return domain.Disk{}, false, &lab.InfraError{What: what, Err: err}
+		}
+	}
 	effective, err := hypervisor.ResolveCache(hypervisor.CacheMode{Cache: domain.Cache(d.Cache), IO: domain.IO(d.IO)}, hypervisor.Probe{DirectIO: true, IOURing: true})
 	if err != nil {
 		return domain.Disk{}, false, &lab.InputError{Err: fmt.Errorf("disk %s: %w", d.Name, err)}
