@@ -154,6 +154,14 @@ func TestCellIdentity(t *testing.T) {
 	}
 }
 
+// TestEmptyLists: a --set takes everything out of a list that may be empty.
+func TestEmptyLists(t *testing.T) {
+	p := expand(t, parse(t, "partitions.yaml", "", "claims=[]", "probes=[]", "exclude=[]"))
+	if all := expand(t, parse(t, "partitions.yaml", "")); len(p.Claims) != 0 || len(all.Claims) == 0 {
+		t.Errorf("%d claims with none asked for, %d otherwise", len(p.Claims), len(all.Claims))
+	}
+}
+
 func TestClaimsOfMissingLevels(t *testing.T) {
 	p := expand(t, parse(t, "partitions.yaml", "", "factors.storage={ext3: {filesystem: ext3}}"))
 	if len(p.Claims) != 0 || !slices.ContainsFunc(p.Notes, func(n string) bool { return strings.Contains(n, "cannot be judged") }) {

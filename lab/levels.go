@@ -85,7 +85,7 @@ var storages = levelsOf(storageNamed, or(storageNamed, object("storage", nil,
 	needed(key("filesystem", "Name of the filesystem.", name, func(s *guest.Storage) *string { return &s.Filesystem })),
 	key("on", "Where it lies: a disk, or a tree of layouts; the first disk unless given.", layout, func(s *guest.Storage) *guest.Layout { return &s.Layout }),
 	key("options", "mkfs options in the filesystem's own words.", options, func(s *guest.Storage) *map[string]string { return &s.Options }),
-	key("mount", "Mount options.", listOf(text("a mount option", `^[^\s,]+$`)), func(s *guest.Storage) *[]string { return &s.Mount }),
+	key("mount", "Mount options.", optionalListOf(text("a mount option", `^[^\s,]+$`)), func(s *guest.Storage) *[]string { return &s.Mount }),
 	key("label", "Label of the filesystem.", sentence, func(s *guest.Storage) *string { return &s.Label }),
 )))
 

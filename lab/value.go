@@ -160,11 +160,26 @@ var rawJSON = value[json.RawMessage]{
 
 // listOf accepts a list of at least one item.
 func listOf[T any](item value[T]) value[[]T] {
+	list := optionalListOf(item)
+	some := list
+	some.schema = schema{"type": "array", "items": item.schema, "minItems": 1}
+	some.read = func(d *decoder, path string, n *node) ([]T, bool) {
+		if n.kind == isSequence && len(n.items) == 0 {
+			d.fault(n, path, "want a list of at least one item, e.g. [a, b], got an empty one")
+			return nil, false
+		}
+		return list.read(d, path, n)
+	}
+	return some
+}
+
+// optionalListOf accepts a list, also an empty one: a --set can take everything out of it.
+func optionalListOf[T any](item value[T]) value[[]T] {
 	return value[[]T]{
-		schema: schema{"type": "array", "items": item.schema, "minItems": 1},
+		schema: schema{"type": "array", "items": item.schema},
 		defs:   item.defs,
 		read: func(d *decoder, path string, n *node) ([]T, bool) {
-			if n.kind != isSequence || len(n.items) == 0 {
+			if n.kind != isSequence {
 				d.fault(n, path, "want a list, e.g. [a, b], got %s", describe(n))
 				return nil, false
 			}
