@@ -84,7 +84,8 @@ func kernelLine(before, after reading) KernelLine {
 		SwappedBytes: math.Max(0, is("memory/swap_total_bytes")-is("memory/swap_free_bytes")),
 		SwappedIn:    per("paging/swapped_in_bytes_total"), SwappedOut: per("paging/swapped_out_bytes_total"),
 		FreeBytes: is("memory/free_bytes"), BuffersBytes: is("memory/buffers_bytes"),
-		CachedBytes: is("memory/cached_bytes"), DirtyBytes: is("memory/dirty_bytes"),
+		// As vmstat counts: older runs have no sample of the second part.
+		CachedBytes: is("memory/cached_bytes") + is("memory/slab_reclaimable_bytes"), DirtyBytes: is("memory/dirty_bytes"),
 		ReadBytes: per("disk/read_bytes_total"), WrittenBytes: per("disk/written_bytes_total"), Flushes: per("disk/flushes_total"),
 		Interrupts: per("system/interrupts_total"), ContextSwitches: per("system/context_switches_total"),
 		User: share("user"), Nice: share("nice"), System: share("system", "irq", "softirq"), Idle: share("idle"), IOWait: share("iowait"), Steal: share("steal"),
