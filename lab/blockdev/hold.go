@@ -93,6 +93,9 @@ func (k Keeper) find(h Host, claim Claim) (Disk, error) {
 	}
 	serial := claim.Passport.Serial
 	d, err := inv.Resolve(serial)
+	if gone, ok := inv.orphan(claim.Passport); err != nil && ok {
+		return gone, &RefusedError{serial, gone.Refusals}
+	}
 	if err != nil {
 		return Disk{}, fmt.Errorf("%w: it was claimed as %s", err, claim.Passport)
 	}

@@ -34,6 +34,22 @@ func (inv Inventory) Resolve(word string) (Disk, error) {
 	return Disk{}, fmt.Errorf("disk %q: more than one disk has that serial: %s", word, nodes(found))
 }
 
+// orphan finds the loop device of a claim after its file was deleted: the file's time of birth is gone with its name, and
+// with it the serial, but the kernel still knows device and inode. It is never free.
+func (inv Inventory) orphan(claimed Passport) (Disk, bool) {
+	if claimed.Backing == nil {
+		return Disk{}, false
+	}
+	i := slices.IndexFunc(inv.Disks, func(d Disk) bool {
+		b := d.Passport.Backing
+		return b != nil && b.BornNS == 0 && b.Device == claimed.Backing.Device && b.Inode == claimed.Backing.Inode && !d.Free()
+	})
+	if i < 0 {
+		return Disk{}, false
+	}
+	return inv.Disks[i], true
+}
+
 func nodes(disks []Disk) string {
 	out := make([]string, len(disks))
 	for i, d := range disks {
