@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -112,8 +111,8 @@ func openTestHost(t *testing.T) *hypervisor.Host {
 	return host
 }
 
-// nothingLeft fails if anything that process pid made for its run is still there.
-func nothingLeft(t *testing.T, host *hypervisor.Host, pid int) {
+// nothingLeft fails if anything that process pid made for its runs, kept below dir, is still there.
+func nothingLeft(t *testing.T, host *hypervisor.Host, pid int, dir string) {
 	t.Helper()
 	left, err := host.Leftovers(context.Background(), hypervisor.Everything)
 	if err != nil {
@@ -124,23 +123,29 @@ func nothingLeft(t *testing.T, host *hypervisor.Host, pid int) {
 			t.Errorf("left behind: %s %s (%s)", l.Kind, l.Name, l.Reason)
 		}
 	}
-	for _, pid := range emulators(t) {
+	for _, pid := range emulators(t, dir) {
 		t.Errorf("left behind: a process of a trial's machine, pid %s", pid)
 	}
 }
 
-// trialMachine is how runner names the machine of a trial.
-var trialMachine = regexp.MustCompile(`guest=platter-[0-9a-f]{8}-\d{3}-\d,`)
-
-// emulators lists QEMU processes of trials.
-func emulators(t *testing.T) []string {
+// emulators lists QEMU processes that have a disk of one of the runs kept below dir.
+func emulators(t *testing.T, dir string) []string {
 	t.Helper()
+	folders, err := os.ReadDir(dir)
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("no run below %s: %v", dir, err)
+	}
 	var pids []string
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range lines {
 		line, err := os.ReadFile(path)
-		if err == nil && trialMachine.Match(line) {
-			pids = append(pids, filepath.Base(filepath.Dir(path)))
+		if err != nil || !bytes.Contains(line, []byte("guest=platter-")) {
+			continue
+		}
+		for _, folder := range folders {
+			if bytes.Contains(line, []byte("/run-"+folder.Name()+"/")) {
+				pids = append(pids, filepath.Base(filepath.Dir(path)))
+			}
 		}
 	}
 	return pids
@@ -252,7 +257,7 @@ func TestStudy(t *testing.T) {
 		t.Errorf("the host process took %d KiB, want under %d", peak, memory)
 	}
 	checkFolder(t, dir, 4)
-	nothingLeft(t, host, c.cmd.Process.Pid)
+	nothingLeft(t, host, c.cmd.Process.Pid, dir)
 	other.untouched(t)
 }
 
@@ -281,12 +286,26 @@ func checkFolder(t *testing.T, dir string, trials int) {
 			t.Error(err)
 			continue
 		}
+		if triedAgain(t, r) {
+			continue
+		}
 		n++
 		checkResult(t, r)
 	}
 	if n != trials {
 		t.Errorf("%d results, want %d", n, trials)
 	}
+}
+
+// triedAgain tells a first attempt that was lost: the run has made another of it. QEMU's emulation of a guest that patches
+// its own code on two processors ends now and then in a panic at boot.
+func triedAgain(t *testing.T, r results.Result) bool {
+	t.Helper()
+	lost := r.Status == results.StatusLost && r.Attempt == 1
+	if lost {
+		t.Logf("%s: lost and tried again: %s\n%s", r.Trial, r.Reason, r.Evidence)
+	}
+	return lost
 }
 
 func checkResult(t *testing.T, r results.Result) {
@@ -353,7 +372,7 @@ func TestInterrupt(t *testing.T) {
 			if took := time.Since(began); took > time.Minute {
 				t.Errorf("stopping took %s", took)
 			}
-			nothingLeft(t, host, c.cmd.Process.Pid)
+			nothingLeft(t, host, c.cmd.Process.Pid, dir)
 			runs, _, err := store.List(dir)
 			if err != nil || len(runs) != 1 {
 				t.Fatalf("%d run folders, %v", len(runs), err)
@@ -389,7 +408,7 @@ func TestKill(t *testing.T) {
 	if !bytes.Contains(out, []byte("run ")) {
 		t.Errorf("clean does not say what it removed: %q", out)
 	}
-	nothingLeft(t, host, c.cmd.Process.Pid)
+	nothingLeft(t, host, c.cmd.Process.Pid, dir)
 	other.untouched(t)
 	again := start(t, "clean")
 	if out, _ := io.ReadAll(readLines(again.events)); again.wait() != 0 || !bytes.Contains(out, []byte("nothing")) {
