@@ -154,7 +154,7 @@ func slapToolEffort(t *testing.T, srv *server.Server, _ string, threads, _, even
 		t.Fatal(err)
 	}
 	fields := strings.Split(strings.TrimSpace(string(out)), ",")
-	if len(fields) != 6 {
+	if len(fields) != 7 { // engine, load type, average, minimum, maximum, clients, queries
 		t.Fatalf("mariadb-slap printed %q", out)
 	}
 	seconds, err := strconv.ParseFloat(fields[2], 64)
