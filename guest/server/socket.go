@@ -105,8 +105,7 @@ func (t *transfer) receive(fd uintptr) bool {
 		n, _, errno := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(unsafe.SliceData(t.p))), uintptr(len(t.p)))
 		t.n, t.errno = int(n), errno
 		switch errno {
-		case syscall.EINTR:
-		case syscall.EAGAIN:
+		case syscall.EINTR, syscall.EAGAIN: // a signal may ask this goroutine to stop, which it can do only in a call the scheduler knows of
 			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1) // the read that follows tells what came
 		default:
 			return true
