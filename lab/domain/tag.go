@@ -18,15 +18,18 @@ const Namespace = "urn:x-platter:domain:1"
 // named by boot id, pid and start time, since pids are reused. It is written
 // into the domain's metadata and, as JSON, beside the volumes of a run.
 type Tag struct {
-	OwnerUID  int       `json:"owner_uid"`
-	OwnerName string    `json:"owner_name"`
-	Run       string    `json:"run"`
-	Trial     string    `json:"trial,omitempty"`
-	BootID    string    `json:"boot_id"`   // /proc/sys/kernel/random/boot_id of the owner's machine
-	PID       int       `json:"pid"`       // of the process that owns the run
-	PIDStart  int64     `json:"pid_start"` // field 22 of /proc/PID/stat, clock ticks since boot
-	Created   time.Time `json:"created"`
-	Expires   time.Time `json:"expires"` // zero: never
+	OwnerUID  int    `json:"owner_uid"`
+	OwnerName string `json:"owner_name"`
+	Run       string `json:"run"`
+	Trial     string `json:"trial,omitempty"`
+	BootID    string `json:"boot_id"`   // /proc/sys/kernel/random/boot_id of the owner's machine
+	PID       int    `json:"pid"`       // of the process that owns the run
+	PIDStart  int64  `json:"pid_start"` // field 22 of /proc/PID/stat, clock ticks since boot
+	// PIDNamespace is the inode of the owner's PID namespace. From another one, that of another container, it cannot be
+	// seen whether the owner lives; 0 is unknown and taken for the reader's own.
+	PIDNamespace uint64    `json:"pid_namespace,omitempty"`
+	Created      time.Time `json:"created"`
+	Expires      time.Time `json:"expires"` // zero: never
 }
 
 func (t Tag) faults() Faults {
@@ -56,6 +59,7 @@ type tagAttrs struct {
 	BootID    string `xml:"boot_id,attr"`
 	PID       int    `xml:"pid,attr"`
 	PIDStart  int64  `xml:"pid_start,attr"`
+	Namespace uint64 `xml:"pid_namespace,attr,omitempty"`
 	Created   string `xml:"created,attr"`
 	Expires   string `xml:"expires,attr,omitempty"`
 }
@@ -64,7 +68,7 @@ type tagAttrs struct {
 func (t Tag) metadata() (string, error) {
 	attrs := tagAttrs{
 		OwnerUID: t.OwnerUID, OwnerName: t.OwnerName, Run: t.Run, Trial: t.Trial,
-		BootID: t.BootID, PID: t.PID, PIDStart: t.PIDStart,
+		BootID: t.BootID, PID: t.PID, PIDStart: t.PIDStart, Namespace: t.PIDNamespace,
 		Created: t.Created.UTC().Format(time.RFC3339),
 	}
 	if !t.Expires.IsZero() {
@@ -122,7 +126,7 @@ func decodeTag(dec *xml.Decoder, start xml.StartElement) (Tag, error) {
 func (a tagAttrs) tag() (Tag, error) {
 	t := Tag{
 		OwnerUID: a.OwnerUID, OwnerName: a.OwnerName, Run: a.Run, Trial: a.Trial,
-		BootID: a.BootID, PID: a.PID, PIDStart: a.PIDStart,
+		BootID: a.BootID, PID: a.PID, PIDStart: a.PIDStart, PIDNamespace: a.Namespace,
 	}
 	var err error
 	if t.Created, err = time.Parse(time.RFC3339, a.Created); err != nil {

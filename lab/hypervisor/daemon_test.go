@@ -109,7 +109,7 @@ func TestProcessStart(t *testing.T) {
 		t.Error("no error for a pid that cannot be")
 	}
 	tag, err := NewTag("r1")
-	if err != nil || !ownerAlive(tag) {
+	if err != nil || stateOf(tag) != ownerRuns {
 		t.Fatalf("own tag %+v: %v", tag, err)
 	}
 	if time.Since(tag.Created) > time.Minute || tag.Expires.Before(tag.Created) {
@@ -119,7 +119,12 @@ func TestProcessStart(t *testing.T) {
 	reused.PIDStart++
 	rebooted := tag
 	rebooted.BootID = "00000000-0000-0000-0000-000000000000"
-	if ownerAlive(reused) || ownerAlive(rebooted) {
+	if stateOf(reused) != ownerEnded || stateOf(rebooted) != ownerEnded {
 		t.Error("a reused pid or one of an earlier boot counts as alive")
+	}
+	elsewhere := reused
+	elsewhere.PIDNamespace++
+	if stateOf(elsewhere) != ownerUnseen {
+		t.Error("a process of another container is not known to be out of sight")
 	}
 }

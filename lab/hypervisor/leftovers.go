@@ -21,10 +21,13 @@ import (
 // Scope says which of our things count as left over.
 type Scope int
 
-// DeadOwners are things whose process has ended; Everything is all that carries
-// our tag, that of running studies too.
+// DeadOwners are things whose process has ended, or that have expired where it
+// cannot be seen whether it has; Expired are these and the expired things of
+// processes that still run; Everything is all that carries our tag, that of
+// running studies too.
 const (
 	DeadOwners Scope = iota
+	Expired
 	Everything
 )
 
@@ -48,7 +51,8 @@ type Leftover struct {
 	Path      string // on the host; empty for a domain
 	UUID      string // of a domain
 	Reason    string
-	Tag       domain.Tag // zero for LeftoverTemp
+	Tag       domain.Tag // zero for LeftoverTemp and LeftoverImage
+	Since     time.Time  // when its run began, or a file of no run was last written
 	SizeBytes int64      // allocated on the host
 }
 
@@ -82,7 +86,7 @@ func (h *Host) stagedImages() []Leftover {
 	for _, e := range entries {
 		if e.Type().IsRegular() && stagedName.MatchString(e.Name()) {
 			path := filepath.Join(h.storage, imagesDir, e.Name())
-			found = append(found, Leftover{Kind: LeftoverImage, Name: e.Name(), Path: path, Reason: "a copy from the image cache", SizeBytes: diskUsage(path)})
+			found = append(found, Leftover{Kind: LeftoverImage, Name: e.Name(), Path: path, Reason: "a copy from the image cache", Since: lastWritten(path), SizeBytes: diskUsage(path)})
 		}
 	}
 	return found
@@ -105,7 +109,7 @@ func (h *Host) leftoverDomains(ctx context.Context, scope Scope) ([]Leftover, er
 			continue
 		}
 		if reason, left := leftReason(tag, scope); ours && left {
-			found = append(found, Leftover{Kind: LeftoverDomain, Name: dom.Name, UUID: uuidText(dom.UUID), Reason: reason, Tag: tag})
+			found = append(found, Leftover{Kind: LeftoverDomain, Name: dom.Name, UUID: uuidText(dom.UUID), Reason: reason, Tag: tag, Since: tag.Created})
 		}
 	}
 	return found, errors.Join(errs...)
@@ -130,13 +134,30 @@ func (h *Host) domainTag(ctx context.Context, dom libvirt.Domain) (domain.Tag, b
 // leftReason says why something with this tag is left over, if it is.
 func leftReason(tag domain.Tag, scope Scope) (string, bool) {
 	owner := fmt.Sprintf("process %d of %s", tag.PID, tag.OwnerName)
+	state, over := stateOf(tag), expired(tag, time.Now())
+	since := "expired on " + tag.Expires.UTC().Format(time.DateTime) + " UTC"
 	switch {
-	case !ownerAlive(tag):
+	case state == ownerEnded:
 		return "its owner, " + owner + ", has ended", true
+	case state == ownerUnseen && over:
+		return since + "; its owner, " + owner + " in another container, cannot be seen", true
+	case state == ownerRuns && over && scope != DeadOwners:
+		return since + ", although its owner, " + owner + ", still runs", true
+	case scope == Everything && state == ownerUnseen:
+		return "asked for, although its owner, " + owner + " in another container, may still run", true
 	case scope == Everything:
 		return "asked for, although its owner, " + owner + ", still runs", true
 	}
 	return "", false
+}
+
+// lastWritten is a file's time of change, zero when it is gone.
+func lastWritten(path string) time.Time {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 func (h *Host) leftoverRuns(scope Scope) ([]Leftover, error) {
@@ -152,7 +173,7 @@ func (h *Host) leftoverRuns(scope Scope) ([]Leftover, error) {
 			continue
 		}
 		if reason, left := leftReason(tag, scope); left {
-			found = append(found, Leftover{Kind: LeftoverRun, Name: tag.Run, Path: dir, Reason: reason, Tag: tag, SizeBytes: diskUsage(dir)})
+			found = append(found, Leftover{Kind: LeftoverRun, Name: tag.Run, Path: dir, Reason: reason, Tag: tag, Since: tag.Created, SizeBytes: diskUsage(dir)})
 		}
 	}
 	return found, nil
@@ -170,7 +191,7 @@ func (h *Host) leftoverTemps() ([]Leftover, error) {
 		errs = append(errs, err)
 		for _, path := range append(paths, inRuns...) {
 			if stale(path, strings.Contains(pattern, stagePrefix)) {
-				found = append(found, Leftover{Kind: LeftoverTemp, Name: filepath.Base(path), Path: path, Reason: "half-made and abandoned", SizeBytes: diskUsage(path)})
+				found = append(found, Leftover{Kind: LeftoverTemp, Name: filepath.Base(path), Path: path, Reason: "half-made and abandoned", Since: lastWritten(path), SizeBytes: diskUsage(path)})
 			}
 		}
 	}

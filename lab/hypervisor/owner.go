@@ -9,10 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"platter/lab/domain"
 )
 
-// tagLifetime is how long a run may be expected to last.
+// tagLifetime is how long a run may go without beginning a trial before its
+// things count as forgotten, however alive its process looks.
 const tagLifetime = 7 * 24 * time.Hour
 
 // NewTag is the tag of a run that this process owns. The trial is filled in by
@@ -29,9 +32,15 @@ func NewTag(run string) (domain.Tag, error) {
 	now := time.Now().UTC().Truncate(time.Second)
 	return domain.Tag{
 		OwnerUID: os.Getuid(), OwnerName: userName(), Run: run,
-		BootID: boot, PID: os.Getpid(), PIDStart: start,
+		BootID: boot, PID: os.Getpid(), PIDStart: start, PIDNamespace: pidNamespace(),
 		Created: now, Expires: now.Add(tagLifetime),
 	}, nil
+}
+
+// RenewTag puts off a tag's expiry: its run begins another trial.
+func RenewTag(t domain.Tag) domain.Tag {
+	t.Expires = time.Now().UTC().Truncate(time.Second).Add(tagLifetime)
+	return t
 }
 
 // ownTag completes a caller's tag with this process as its owner.
@@ -50,14 +59,42 @@ func ownTag(t domain.Tag) (domain.Tag, error) {
 	return own, nil
 }
 
-// ownerAlive tells whether the process that a tag names still runs.
-func ownerAlive(t domain.Tag) bool {
+// ownerState is what can be seen of the process that a tag names.
+type ownerState int
+
+const (
+	ownerEnded ownerState = iota
+	ownerRuns
+	ownerUnseen // it lives, or lived, in another container on this host
+)
+
+func stateOf(t domain.Tag) ownerState {
 	boot, err := bootID()
 	if err != nil || boot != t.BootID {
-		return false
+		return ownerEnded
 	}
-	start, err := processStart(t.PID)
-	return err == nil && start == t.PIDStart
+	if own := pidNamespace(); t.PIDNamespace != 0 && own != 0 && t.PIDNamespace != own {
+		return ownerUnseen
+	}
+	if start, err := processStart(t.PID); err != nil || start != t.PIDStart {
+		return ownerEnded
+	}
+	return ownerRuns
+}
+
+// expired tells whether a tag's time has passed.
+func expired(t domain.Tag, now time.Time) bool {
+	return !t.Expires.IsZero() && now.After(t.Expires)
+}
+
+// pidNamespace is the inode of this process's PID namespace, 0 where the
+// kernel does not show it.
+func pidNamespace() uint64 {
+	var st unix.Stat_t
+	if unix.Stat("/proc/self/ns/pid", &st) != nil {
+		return 0
+	}
+	return st.Ino
 }
 
 // bootID changes with every boot, so that pids of an earlier one do not count.

@@ -119,5 +119,5 @@ func uuidText(id libvirt.UUID) string {
 
 // sameOwner tells whether two tags name the same run of the same process.
 func sameOwner(a, b domain.Tag) bool {
-	return a.Run == b.Run && a.BootID == b.BootID && a.PID == b.PID && a.PIDStart == b.PIDStart
+	return a.Run == b.Run && a.BootID == b.BootID && a.PID == b.PID && a.PIDStart == b.PIDStart && a.PIDNamespace == b.PIDNamespace
 }

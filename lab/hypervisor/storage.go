@@ -8,6 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"time"
+
+	"github.com/google/renameio/v2"
 
 	"platter/lab/domain"
 )
@@ -72,8 +75,8 @@ func (h *Host) ensureRun(tag domain.Tag) (string, error) {
 		return "", err
 	}
 	dir := h.RunDir(tag.Run)
-	if _, err := readOwner(dir); err == nil {
-		return dir, nil
+	if have, err := readOwner(dir); err == nil {
+		return dir, h.renewOwner(dir, have, tag)
 	}
 	if _, err := h.makeDir(); err != nil {
 		return "", err
@@ -101,6 +104,29 @@ func (h *Host) ensureRun(tag domain.Tag) (string, error) {
 		return "", fmt.Errorf("make the directory of run %s: %w", tag.Run, err)
 	}
 	return dir, nil
+}
+
+// renewEvery is how much later a run's expiry must be to be worth a write.
+const renewEvery = time.Hour
+
+// renewOwner keeps the owner file of a run that goes on up to date: with its
+// later expiry, and with a resumed run's new process, since what a dead one owns
+// is a leftover.
+func (h *Host) renewOwner(dir string, have, tag domain.Tag) error {
+	switch same := sameOwner(have, tag); {
+	case same && tag.Expires.Sub(have.Expires) < renewEvery:
+		return nil
+	case !same && stateOf(have) == ownerRuns:
+		return fmt.Errorf("use %s: it belongs to process %d of %s, which still runs", dir, have.PID, have.OwnerName)
+	}
+	text, err := json.MarshalIndent(tag, "", "  ")
+	if err == nil {
+		err = renameio.WriteFile(filepath.Join(dir, ownerFile), append(text, '\n'), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("renew the tag of run %s: %w", tag.Run, err)
+	}
+	return nil
 }
 
 // readOwner reads the tag of a run directory. A directory without one is not ours.

@@ -119,7 +119,7 @@ func oemStrings(keys remote.Keys, token string) []string {
 }
 
 func (t *trial) tag() domain.Tag {
-	tag := t.Tag
+	tag := hypervisor.RenewTag(t.Tag)
 	tag.Run, tag.Trial = t.Store.ID(), t.ID
 	return tag
 }
