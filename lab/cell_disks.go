@@ -29,9 +29,6 @@ func (s Study) disksFor(st guest.Storage) []Disk {
 	for _, d := range s.Disks {
 		if slices.Contains(used, d.Name) {
 			d.Serial = serial(s.Name, d.Name)
-			if d.Passport != nil && ownSerial(d.Attach) {
-				d.Serial = d.Passport.Serial
-			}
 			out = append(out, d)
 		}
 	}

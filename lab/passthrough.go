@@ -25,8 +25,12 @@ func ownSerial(attach string) bool {
 	return attach == AttachLUN || attach == AttachPCI || attach == AttachUSB
 }
 
+// OwnSerial tells whether the guest sees the real disk's own serial instead of Serial.
+func (d Disk) OwnSerial() bool { return d.Passport != nil && ownSerial(d.Attach) }
+
 // Claimed fills in the disks that name a claim: find tells the passport of the disk that somebody gave up under a serial
-// or WWN. What is wrong becomes faults of the study at the claims, which Validate and Expand return.
+// or WWN. What is wrong becomes faults of the study at the claims, which Validate and Expand return. Plans are kept and
+// shown around, so they hold hashes of serials and WWNs, which claims are found by as well.
 func (s Study) Claimed(find func(word string) (results.Passport, error)) Study {
 	s.Disks, s.faults = slices.Clone(s.Disks), slices.Clone(s.faults)
 	seen := map[string]string{} // serial → disk
@@ -53,6 +57,10 @@ func (s Study) Claimed(find func(word string) (results.Passport, error)) Study {
 			refuse("the disk is too small: it has %s, the study asks for at least %s", FormatSize(p.SizeBytes), FormatSize(d.SizeBytes))
 			continue
 		}
+		if ownSerial(d.Attach) && !serialsOK.MatchString(p.Serial) {
+			s.faults = append(s.faults, unfit(s, *d, p.Serial))
+			continue
+		}
 		d.take(p)
 	}
 	return s
@@ -60,7 +68,8 @@ func (s Study) Claimed(find func(word string) (results.Passport, error)) Study {
 
 // take gives a disk of the study the size and geometry of the real one.
 func (d *Disk) take(p results.Passport) {
-	d.Passport, d.SizeBytes = &p, p.SizeBytes
+	hashed := p.Hashed()
+	d.Passport, d.Claim, d.SizeBytes = &hashed, hashed.Serial, p.SizeBytes
 	d.Format, d.Preallocation = "raw", "off"
 	if d.Attach != AttachBlock {
 		return
@@ -78,6 +87,12 @@ func (d *Disk) take(p results.Passport) {
 
 // serialsOK are serials that every bus and every tool carries unchanged.
 var serialsOK = regexp.MustCompile(`^[A-Za-z0-9_-]{1,20}$`)
+
+// unfit is the fault of a disk that would be found by a serial that cannot be relied on.
+func unfit(s Study, d Disk, serial string) Fault {
+	at := "disks." + d.Name + ".attach"
+	return Fault{Where: s.place(at), Path: at, Problem: fmt.Sprintf("%s shows the guest the disk's own serial %q, which not every bus carries (want at most 20 letters, digits, _ -); use attach: block", d.Attach, serial)}
+}
 
 // checkClaimed says what makes no sense about a disk that names a claim.
 func checkClaimed(d Disk) (problems []keyed) {
@@ -104,9 +119,6 @@ func checkClaimed(d Disk) (problems []keyed) {
 	if ownSerial(d.Attach) && d.Limits != (Limits{}) {
 		add("limits", "attach: %s bypasses QEMU's block layer, so nothing can limit it; use attach: block", d.Attach)
 	}
-	if ownSerial(d.Attach) && !serialsOK.MatchString(p.Serial) {
-		add("attach", "%s shows the guest the disk's own serial %q, which not every bus carries (want at most 20 letters, digits, _ -); use attach: block", d.Attach, p.Serial)
-	}
 	switch {
 	case d.Attach == AttachLUN && d.Bus != "scsi":
 		add("bus", "a lun needs bus scsi, not %s", d.Bus)
@@ -124,8 +136,7 @@ func checkClaimed(d Disk) (problems []keyed) {
 
 // claimNotes are what the reader of a plan must know of a real disk.
 func claimNotes(d Disk) []string {
-	p := d.Passport.Hashed() // reports repeat notes
-	return []string{fmt.Sprintf("disk %s is a real disk, passed through (%s), and loses everything on it: %s", d.Name, d.Attach, p)}
+	return []string{fmt.Sprintf("disk %s is a real disk, passed through (%s), and loses everything on it: %s", d.Name, d.Attach, d.Passport)}
 }
 
 // Destroys lists the real disks whose contents the plan destroys, each once.

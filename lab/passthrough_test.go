@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -56,7 +57,7 @@ func TestClaimedDisks(t *testing.T) {
 	for _, d := range destroyed {
 		switch d.Name {
 		case "ssd":
-			if d.SizeBytes != 4<<30 || d.LogicalBlockBytes != 4096 || d.Attach != "block" || d.Passport.Serial != "S1" {
+			if d.SizeBytes != 4<<30 || d.LogicalBlockBytes != 4096 || d.Attach != "block" || d.Passport.Serial != results.HashIdentity("S1") || d.Claim != d.Passport.Serial {
 				t.Errorf("%+v", d)
 			}
 		case "hdd":
@@ -68,6 +69,15 @@ func TestClaimedDisks(t *testing.T) {
 	for _, trial := range p.Trials {
 		if !trial.Job.Disks[0].Wipe || trial.Job.Disks[0].SizeBytes != trial.Disks[0].SizeBytes {
 			t.Errorf("the guest is told %+v", trial.Job.Disks[0])
+		}
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{`"S1"`, `"S2"`, "naa.1"} {
+		if strings.Contains(string(text), secret) {
+			t.Errorf("the plan holds %s", secret)
 		}
 	}
 	other := func(word string) (results.Passport, error) {

@@ -94,9 +94,9 @@ type Disk struct {
 	WriteDelaySeconds  float64 `json:"write_delay_seconds,omitempty"`
 	Emulated           string  `json:"emulated,omitempty"` // preset that stands for a class of device
 
-	Claim    string            `json:"claim,omitempty"`    // serial or WWN of a real disk that was given up for this
+	Claim    string            `json:"claim,omitempty"`    // serial or WWN of a real disk that was given up for this; hashed once the disk is known
 	Attach   string            `json:"attach,omitempty"`   // how a real disk reaches the machine: block, lun, nvme, pci, usb
-	Passport *results.Passport `json:"passport,omitempty"` // of the claimed disk
+	Passport *results.Passport `json:"passport,omitempty"` // of the claimed disk, hashed
 }
 
 // Limits are the rate limits of a disk (libvirt's iotune); zero means none.

@@ -1,8 +1,6 @@
 package results
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 )
@@ -35,8 +33,12 @@ type Backing struct {
 }
 
 // Differences names what two passports of one disk disagree about, among what cannot change while it is the same disk.
-// What the first does not know is no difference, but for serial and size.
+// What the first does not know is no difference, but for serial and size. A hashed passport is compared with the hashes
+// of the other.
 func (p Passport) Differences(now Passport) []string {
+	if p.hashed() {
+		now = now.Hashed()
+	}
 	var out []string
 	add := func(what string, was, is any) { out = append(out, fmt.Sprintf("%s was %v and is %v", what, was, is)) }
 	if p.Serial != now.Serial {
@@ -78,20 +80,6 @@ func orUnknown(s string) string {
 		return "unknown"
 	}
 	return s
-}
-
-// Hashed is the passport without what identifies the very device: serial and wwn are replaced by hashes of them, which
-// still tell whether two results are of one disk, and the backing file is left out.
-func (p Passport) Hashed() Passport {
-	hash := func(s string) string {
-		if s == "" {
-			return ""
-		}
-		sum := sha256.Sum256([]byte(s))
-		return "sha256:" + hex.EncodeToString(sum[:8])
-	}
-	p.Serial, p.WWN, p.Backing = hash(p.Serial), hash(p.WWN), nil
-	return p
 }
 
 // String is one line about the disk, for people.

@@ -100,7 +100,7 @@ func measureAgain(c *cli.Context, runs []*store.Run, plan lab.Plan) (*store.Run,
 	if err != nil {
 		return nil, err
 	}
-	run, err := newRun(c, plan, files, b.info)
+	run, err := newRun(c, plan, nil, files, b.info)
 	if err != nil {
 		return nil, err
 	}

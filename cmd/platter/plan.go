@@ -40,6 +40,7 @@ type resolved struct {
 	study  lab.Study
 	source studies.Source
 	plan   lab.Plan
+	real   identities
 }
 
 // resolve turns the command's one argument and its --set into a plan. All faults of the study come back at once.
@@ -53,7 +54,7 @@ func resolve(c *cli.Context) (resolved, error) {
 	if err != nil && r.source.Data == nil {
 		return r, err
 	}
-	if r.study, err = bindClaims(c, r.study); err != nil {
+	if r.study, r.real, err = bindClaims(c, r.study); err != nil {
 		return r, err
 	}
 	r.plan, err = lab.Expand(r.study, planner.Registry{})
@@ -80,7 +81,7 @@ func plan(c *cli.Context) error {
 			return fmt.Errorf("print plan: %w", err)
 		}
 	} else {
-		printPlan(c.App.Writer, r.plan, host, hostNote)
+		printPlan(c.App.Writer, r, host, hostNote)
 	}
 	return errors.Join(planner.Check(r.plan, host), checkRealDisks(c, r.plan, modeOf(c)))
 }

@@ -14,7 +14,8 @@ import (
 )
 
 // printPlan writes a plan for people: what is asked, what is made, in which order, and what it takes.
-func printPlan(w io.Writer, p lab.Plan, h planner.Host, hostNote string) {
+func printPlan(w io.Writer, r resolved, h planner.Host, hostNote string) {
+	p := r.plan
 	title := p.Study
 	if p.Scale != "" {
 		title += "@" + p.Scale
@@ -22,7 +23,7 @@ func printPlan(w io.Writer, p lab.Plan, h planner.Host, hostNote string) {
 	fmt.Fprintf(w, "%s: %s\n\n", title, p.Question)
 	printMachine(w, p, h)
 	printDisks(w, p)
-	printDestroyed(w, p)
+	r.real.printDestroyed(w, p)
 	printCells(w, p)
 	printOrder(w, p)
 	printCosts(w, p, h)

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"platter/lab/blockdev"
 	"platter/lab/hypervisor"
 	"platter/lab/runner"
-	"platter/results"
 )
 
 // passthroughFlags are those of a run on real disks.
@@ -25,25 +23,6 @@ func passthroughFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "wait-for-disks", Usage: "wait so `LONG` for a claimed disk that another platter has"},
 		&cli.BoolFlag{Name: "full-inventory", Usage: "keep serials of real disks in results as they are, instead of hashes"},
 	}
-}
-
-// bindClaims gives the study's claimed disks their passports.
-func bindClaims(c *cli.Context, s lab.Study) (lab.Study, error) {
-	needed := false
-	for _, d := range s.Disks {
-		needed = needed || d.Claim != ""
-	}
-	if !needed {
-		return s, nil
-	}
-	claims, err := loadClaims(c)
-	if err != nil {
-		return s, err
-	}
-	return s.Claimed(func(word string) (results.Passport, error) {
-		claim, err := claims.Find(word, time.Now())
-		return claim.Passport, err
-	}), nil
 }
 
 // modeOf is the libvirt mode that the flags choose, without asking a daemon.
@@ -126,7 +105,7 @@ func checkRealDisk(c *cli.Context, p lab.Plan, d lab.Disk, claim blockdev.Claim,
 		given = append(given, other.Passport.Serial)
 	}
 	if reasons := inv.Controller(host, found, given); len(reasons) > 0 {
-		return &blockdev.RefusedError{Serial: d.Passport.Serial, Reasons: reasons}
+		return &blockdev.RefusedError{Serial: found.Passport.Serial, Reasons: reasons}
 	}
 	return nil
 }
@@ -148,16 +127,4 @@ func passthrough(c *cli.Context, p lab.Plan, host *hypervisor.Host) (*runner.Pas
 		Claims: func(serial string) (blockdev.Claim, error) { return claims.Find(serial, time.Now()) },
 		Owner:  owner, Wait: c.Duration("wait-for-disks"), Full: c.Bool("full-inventory"), Devices: host,
 	}, nil
-}
-
-// printDestroyed lists the real disks that a plan destroys.
-func printDestroyed(w io.Writer, p lab.Plan) {
-	destroyed := p.Destroys()
-	if len(destroyed) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\nDESTROYS everything on %s\n", count(len(destroyed), "real disk"))
-	for _, d := range destroyed {
-		fmt.Fprintf(w, "  %s, passed through as %s: %s\n", d.Name, d.Attach, printable(d.Passport.String()))
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -120,18 +121,25 @@ func hostArch(info hypervisor.Info) string {
 
 // createRun opens a new run folder with everything known before the first trial.
 func createRun(c *cli.Context, r resolved, info hypervisor.Info) (*store.Run, error) {
-	return newRun(c, r.plan, map[string][]byte{r.plan.Study + ".yaml": r.source.Data}, info)
+	return newRun(c, r.plan, r.real, map[string][]byte{r.plan.Study + ".yaml": r.source.Data}, info)
 }
 
 // newRun opens a new run folder of a plan that came from study files.
-func newRun(c *cli.Context, plan lab.Plan, studyFiles map[string][]byte, info hypervisor.Info) (*store.Run, error) {
+func newRun(c *cli.Context, plan lab.Plan, real identities, studyFiles map[string][]byte, info hypervisor.Info) (*store.Run, error) {
 	document, err := json.MarshalIndent(plan, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("write plan: %w", err)
 	}
+	command := slices.Clone(os.Args)
+	for i := range command {
+		command[i] = real.hide(c, command[i])
+	}
+	for name, text := range studyFiles {
+		studyFiles[name] = []byte(real.hide(c, string(text)))
+	}
 	return store.Create(c.String("results"), store.CreateSpec{
 		Study: plan.Study, Plan: append(document, '\n'), PlanDigest: plan.Digest,
-		StudyFiles: studyFiles, Host: runner.HostFacts(info), Command: os.Args,
+		StudyFiles: studyFiles, Host: runner.HostFacts(info), Command: command,
 	})
 }
 

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"platter/results"
 )
 
 // ClaimsSchema is the identity of the claims file's format.
@@ -126,7 +128,8 @@ func (c *Claims) Remove(serial string) bool {
 	return len(c.Claims) < n
 }
 
-// Find returns the claim a word names: a serial or a WWN. Kernel names are refused, since they change hands.
+// Find returns the claim a word names: a serial, a WWN, or the hash of a serial that plans hold. Kernel names are
+// refused, since they change hands.
 func (c Claims) Find(word string, now time.Time) (Claim, error) {
 	if strings.HasPrefix(word, "/dev/") && !strings.HasPrefix(word, "/dev/disk/by-id/") || kernelName(word) {
 		return Claim{}, fmt.Errorf("disk %q: kernel names change hands between boots; name the disk by its serial (platter disks lists them)", word)
@@ -134,7 +137,7 @@ func (c Claims) Find(word string, now time.Time) (Claim, error) {
 	var found []Claim
 	for _, claim := range c.Claims {
 		p := claim.Passport
-		if p.Serial == word || p.WWN != "" && strings.EqualFold(p.WWN, word) {
+		if named(p, word) {
 			found = append(found, claim)
 		}
 	}
@@ -147,6 +150,11 @@ func (c Claims) Find(word string, now time.Time) (Claim, error) {
 		return Claim{}, fmt.Errorf("disk %q: its claim ended on %s; claim it again", word, found[0].ExpiresAt.Format(time.DateOnly))
 	}
 	return found[0], nil
+}
+
+// named tells whether a word means a disk.
+func named(p Passport, word string) bool {
+	return p.Serial != "" && (p.Serial == word || results.HashIdentity(p.Serial) == word) || p.WWN != "" && strings.EqualFold(p.WWN, word)
 }
 
 // kernelName tells names like sdb, nvme0n1p2, vda and loop3.

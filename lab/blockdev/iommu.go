@@ -31,7 +31,7 @@ func pciWords(class string) string {
 }
 
 // Controller says everything against handing the controller of a disk to a machine, beside what speaks against the disk
-// itself. given are the serials that were given up: a controller is handed over with all that hangs on it.
+// itself. given are the serials that were given up, or hashes of them: a controller is handed over with all that hangs on it.
 func (inv Inventory) Controller(h Host, d Disk, given []string) []Reason {
 	t, address := tree{h.FS}, d.Passport.PCIAddress
 	if address == "" {
@@ -59,7 +59,7 @@ func (inv Inventory) Controller(h Host, d Disk, given []string) []Reason {
 		switch {
 		case !sibling.Free():
 			reasons = append(reasons, Reason{Siblings, fmt.Sprintf("shares its controller or IOMMU group with %s, which is %s", sibling.Node, sibling.Verdict())})
-		case !slices.Contains(given, sibling.Passport.Serial):
+		case !slices.ContainsFunc(given, func(word string) bool { return named(sibling.Passport, word) }):
 			reasons = append(reasons, Reason{Siblings, fmt.Sprintf("shares its controller or IOMMU group with %s (serial %s), which nobody gave up", sibling.Node, orUnknown(sibling.Passport.Serial))})
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // maxLinks bounds a chain of symbolic links, as the kernel does.
 const maxLinks = 40
 
-// Resolve finds the disk that a word means: a serial, a WWN, or a path that leads to its node through whatever links.
+// Resolve finds the disk that a word means: a serial or its hash, a WWN, or a path that leads to its node through whatever links.
 // What is at the end of the links decides, never what they are called.
 func (inv Inventory) Resolve(word string) (Disk, error) {
 	if strings.Contains(word, "/") {
@@ -21,7 +21,7 @@ func (inv Inventory) Resolve(word string) (Disk, error) {
 	}
 	var found []Disk
 	for _, d := range inv.Disks {
-		if d.Passport.Serial == word || d.Passport.WWN != "" && strings.EqualFold(d.Passport.WWN, word) {
+		if named(d.Passport, word) {
 			found = append(found, d)
 		}
 	}

@@ -38,6 +38,9 @@ func (t *trial) line(line []byte) error {
 	if err != nil {
 		return &lab.InfraError{What: "read the guest's events", Err: err}
 	}
+	if len(t.identities) > 0 {
+		line = []byte(t.hide(string(line)))
+	}
 	if err := t.lines.Append(json.RawMessage(line)); err != nil {
 		return &lab.InfraError{What: "keep the guest's events", Err: err}
 	}

@@ -36,6 +36,9 @@ func (t *trial) keepXML(ctx context.Context, m Machine) {
 
 // keep stores a file of the trial. A failure does not end the trial; it is a warning, and the result does not list it.
 func (t *trial) keep(name string, data []byte) {
+	if len(t.identities) > 0 {
+		data = []byte(t.hide(string(data)))
+	}
 	if err := t.dir.WriteFile(name, data); err != nil {
 		t.Log.Warn("keep a file of the trial", "name", name, "error", err)
 	}

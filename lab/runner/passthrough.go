@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 
 // Passthrough is how a run gets at real disks. A run without any needs none.
 type Passthrough struct {
-	Claims  func(serial string) (blockdev.Claim, error)
+	Claims  func(serial string) (blockdev.Claim, error) // by serial or its hash
 	Keeper  blockdev.Keeper
 	Owner   blockdev.Owner
 	Wait    time.Duration // how long to wait for a disk that another platter has
@@ -66,6 +67,7 @@ func (t *trial) handOver(ctx context.Context, undo *cleanup, d lab.Disk) (domain
 	if err != nil {
 		return domain.Disk{}, false, &lab.InfraError{What: what, Err: err}
 	}
+	t.identities = append(t.identities, claim.Passport)
 	owner := p.Owner
 	owner.Run, owner.Trial = t.Store.ID(), t.ID
 	keeper := p.Keeper
@@ -77,6 +79,9 @@ func (t *trial) handOver(ctx context.Context, undo *cleanup, d lab.Disk) (domain
 		return domain.Disk{}, false, &lab.InfraError{What: what, Err: err}
 	}
 	r := &realDisk{trial: t, disk: d, hold: hold}
+	if d.OwnSerial() {
+		t.tellSerial(d.Name, hold.Disk.Passport.Serial)
+	}
 	undo.add("release disk "+d.Name, r.release)
 	r.askHealth(ctx, "before", hold.Disk.Node)
 	if claim.Allows(blockdev.Discard) {
@@ -147,7 +152,7 @@ func (r *realDisk) takeController(ctx context.Context, undo *cleanup) error {
 		given = append(given, d.Passport.Serial)
 	}
 	if reasons := inv.Controller(host, r.hold.Disk, given); len(reasons) > 0 {
-		return &blockdev.RefusedError{Serial: r.disk.Passport.Serial, Reasons: reasons}
+		return &blockdev.RefusedError{Serial: r.hold.Disk.Passport.Serial, Reasons: reasons}
 	}
 	if err := r.hold.LetGo(); err != nil { // its node will be gone
 		return err
@@ -163,17 +168,37 @@ func (r *realDisk) facts(effective hypervisor.CacheMode) {
 	facts := results.DiskFacts{Name: r.disk.Name, Serial: r.disk.Serial, Kind: r.disk.Attach, SizeBytes: p.SizeBytes, Bus: r.disk.Bus,
 		CacheAsked: r.disk.Cache, CacheEffective: string(effective.Cache), IOEffective: string(effective.IO), Preallocation: "off"}
 	if !r.Passthrough.Full {
-		shown := p.Hashed()
-		if facts.Serial == p.Serial {
-			facts.Serial = shown.Serial
-		}
-		p = shown
+		p = p.Hashed()
+	}
+	if r.disk.OwnSerial() {
+		facts.Serial = p.Serial
 	}
 	facts.Passport = &p
 	r.trial.disks = append(r.trial.disks, facts)
 	r.setting("disk", r.disk.Name+".cache", r.disk.Cache, facts.CacheEffective)
 	r.setting("disk", r.disk.Name+".io", r.disk.IO, facts.IOEffective)
 	r.setting("disk", r.disk.Name+".passthrough", r.disk.Attach, r.disk.Attach)
+}
+
+// tellSerial gives the guest the serial by which it finds a disk that it sees as it is.
+func (t *trial) tellSerial(disk, serial string) {
+	t.Job.Disks = slices.Clone(t.Job.Disks) // the plan's
+	for i := range t.Job.Disks {
+		if t.Job.Disks[i].Name == disk {
+			t.Job.Disks[i].Serial = serial
+		}
+	}
+}
+
+// hide replaces serials and WWNs of the trial's real disks by hashes in what is kept, unless somebody wants them shown.
+func (t *trial) hide(text string) string {
+	if t.Passthrough == nil || t.Passthrough.Full {
+		return text
+	}
+	for _, p := range t.identities {
+		text = p.Hide(text)
+	}
+	return text
 }
 
 // askHealth keeps what the drive says of its condition, where it has anything to say.

@@ -103,7 +103,7 @@ func passthroughRun(t *testing.T, claims ...blockdev.Claim) (*trial, *Passthroug
 	real := &Passthrough{Owner: owner, Devices: host, Keeper: blockdev.Keeper{LeaseDir: t.TempDir(), StateDir: t.TempDir()},
 		Claims: func(serial string) (blockdev.Claim, error) {
 			for _, c := range claims {
-				if c.Passport.Serial == serial {
+				if results.HashIdentity(c.Passport.Serial) == serial {
 					return c, nil
 				}
 			}

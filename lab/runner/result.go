@@ -35,6 +35,10 @@ func (t *trial) result(ctx context.Context, err error) results.Result {
 	r.EnvID = results.EnvID(r.Host, r.Accel)
 	r.SoftwareID = results.SoftwareID(r.Guest, r.Images, r.Server, lab.Version())
 	t.judge(ctx, &r, err)
+	r.Reason, r.Evidence = t.hide(r.Reason), t.hide(r.Evidence)
+	for i := range r.Flags {
+		r.Flags[i].Detail = t.hide(r.Flags[i].Detail)
+	}
 	wall := time.Since(t.started).Seconds()
 	r.WallSeconds = &wall
 	if t.done != nil {

@@ -38,7 +38,8 @@ type trial struct {
 	bootSeconds *float64
 	disks       []results.DiskFacts
 	settings    []results.Setting
-	evidence    string // of a lost trial: the console's end
+	evidence    string             // of a lost trial: the console's end
+	identities  []results.Passport // of the real disks it has
 	collected
 
 	resume   *guest.Resume // what a crash left of the job; nil on the first machine
