@@ -125,7 +125,7 @@ var stacks = []struct {
 	{"read-only", "", "blockdev --setro %[1]s", "blockdev --setrw %[1]s", "is read-only"},
 	{"dm-linear", "dm-mod", "echo 0 2048 linear %[1]s 0 | dmsetup create --noudevsync plain", "dmsetup remove --noudevsync plain", "is a target of the device-mapper device plain"},
 	{"lvm", "dm-mod", "pvcreate -q" + lvmQuiet + "%[1]s; vgcreate -q" + lvmQuiet + "vgtest %[1]s; lvcreate -q -Zn -an -l4 -n home" + lvmQuiet + "vgtest; lvchange -ay" + lvmQuiet + "vgtest/home", "vgchange -an" + lvmQuiet + "vgtest", "is a physical volume of LVM, and vgtest-home is active on it"},
-	{"luks", "dm-crypt", "echo secret | cryptsetup luksFormat -q --type luks2 --pbkdf pbkdf2 --pbkdf-force-iterations 1000 %[1]s -; echo secret | DM_DISABLE_UDEV=1 cryptsetup open %[1]s vault -", "DM_DISABLE_UDEV=1 cryptsetup close vault", "is encrypted, and opened as vault"},
+	{"luks", "dm-crypt", "echo secret | cryptsetup luksFormat -q --type luks2 --pbkdf pbkdf2 --pbkdf-force-iterations 1000 --key-file - %[1]s; echo secret | DM_DISABLE_UDEV=1 cryptsetup open --key-file - %[1]s vault", "DM_DISABLE_UDEV=1 cryptsetup close vault", "is encrypted, and opened as vault"},
 	{"md", "raid1", "mdadm --create -q /dev/md77 --run --force --level=1 --raid-devices=1 --metadata=1.2 %[1]s", "mdadm --stop -q /dev/md77", "is a member of md77"},
 	{"file gone", "", "rm $F", ":", "its backing file"},
 }

@@ -246,7 +246,7 @@ func stacksInGuest(t *testing.T, c *remote.Client) {
 	if err := c.Upload(t.Context(), "/run/blockdev.test", int64(len(data)), 0o755, bytes.NewReader(data)); err != nil {
 		t.Fatal(err)
 	}
-	out, err := c.Output(t.Context(), "sh", "-c", "modprobe loop; cd /run && TMPDIR=/run ./blockdev.test -test.v -test.run 'TestRealStacks/(dm-linear|lvm|luks|md|btrfs)' -vm -complete 2>&1 || echo FAILED")
+	out, err := c.Output(t.Context(), "sh", "-c", "modprobe loop; cd /run && TMPDIR=/run ./blockdev.test -test.v -test.run 'TestRealStacks/(dm-linear|lvm|luks|md|btrfs|swap)' -vm -complete 2>&1 || echo FAILED")
 	if err != nil || strings.Contains(string(out), "FAILED") || strings.Contains(string(out), "SKIP") || !strings.Contains(string(out), "is a member of md77") {
 		t.Errorf("%v in the machine:\n%s", err, out)
 		return
