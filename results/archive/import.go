@@ -17,7 +17,6 @@ func Import(run *store.Run, into string) (Unpacked, error) {
 	if err := os.MkdirAll(into, 0o755); err != nil {
 		return Unpacked{}, fmt.Errorf("import: %w", err)
 	}
-	removeAbandoned(into)
 	temp, release, err := makeTemp(into)
 	if err != nil {
 		return Unpacked{}, fmt.Errorf("import: %w", err)

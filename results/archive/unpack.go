@@ -8,15 +8,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"platter/results/store"
 )
 
-// tempPrefix names directories of unpacking that has not ended.
-const tempPrefix = ".platter-unpack-"
 
 // ExistsError says that a run folder is there already, with other content.
 type ExistsError struct{ Path string }
@@ -40,7 +37,6 @@ func Unpack(file, into string, limits Limits) ([]Unpacked, error) {
 	if err := os.MkdirAll(into, 0o755); err != nil {
 		return nil, fmt.Errorf("unpack: %w", err)
 	}
-	removeAbandoned(into)
 	temp, release, err := makeTemp(into)
 	if err != nil {
 		return nil, fmt.Errorf("unpack: %w", err)
@@ -155,45 +151,4 @@ func place(runs []*store.Run, into string) ([]Unpacked, error) {
 		}
 	}
 	return done, syncDir(into)
-}
-
-// makeTemp makes a directory below into that is locked while this process unpacks; release removes what is left in it.
-func makeTemp(into string) (dir string, release func(), err error) {
-	dir, err = os.MkdirTemp(into, tempPrefix)
-	if err != nil {
-		return "", nil, err
-	}
-	lock, err := os.Open(dir)
-	if err == nil {
-		err = unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	}
-	if err != nil {
-		return "", nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	return dir, func() {
-		os.RemoveAll(dir)
-		lock.Close()
-	}, nil
-}
-
-// removeAbandoned removes what an unpacking left that was killed: directories of ours that nobody holds.
-func removeAbandoned(into string) {
-	entries, err := os.ReadDir(into)
-	if err != nil {
-		return // making the next one says why
-	}
-	for _, entry := range entries {
-		if !entry.IsDir() || !strings.HasPrefix(entry.Name(), tempPrefix) {
-			continue
-		}
-		dir := filepath.Join(into, entry.Name())
-		lock, err := os.Open(dir)
-		if err != nil {
-			continue
-		}
-		if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			os.RemoveAll(dir)
-		}
-		lock.Close()
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"platter/results/store"
 )
@@ -49,12 +50,25 @@ func TestUnpack(t *testing.T) {
 // TestUnpackAfterKill: what a killed unpacking left is removed by the next, and what another one works on is not.
 func TestUnpackAfterKill(t *testing.T) {
 	into := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(into, tempPrefix+"dead", "half"), 0o755); err != nil {
-		t.Fatal(err)
+	old := time.Now().Add(-time.Minute)
+	for _, name := range []string{"dead", "young"} {
+		if err := os.MkdirAll(filepath.Join(into, tempPrefix+name, "half"), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	busy, release, err := makeTemp(into)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, dir := range []string{filepath.Join(into, tempPrefix+"dead"), busy} {
+		if err := os.Chtimes(dir, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{busy, into} {
+		if err := RemoveAbandoned(dir); err == nil {
+			t.Errorf("%s is in use or not ours, and was removed", dir)
+		}
 	}
 	if _, err := Unpack(packed(t), into, DefaultLimits()); err != nil {
 		t.Fatal(err)
@@ -67,7 +81,9 @@ func TestUnpackAfterKill(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if want := []string{filepath.Base(busy), runName}; !slices.Equal(names, want) {
+	want := []string{filepath.Base(busy), tempPrefix + "young", runName}
+	slices.Sort(want)
+	if !slices.Equal(names, want) {
 		t.Errorf("there are %v, want %v", names, want)
 	}
 	release()
