@@ -50,7 +50,7 @@ func run(ctx context.Context, sys System, jobFile, dir string, log io.Writer) er
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	t := &trial{
 		dir: dir, sys: sys, log: logger, ex: &Exec{Log: logger}, enc: guest.NewEncoder(events),
-		started: time.Now(), wall: time.Now().Round(0),
+		began: sys.clocks(),
 	}
 	return t.tell(ctx, jobFile)
 }

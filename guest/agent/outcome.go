@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"platter/guest"
 	"platter/guest/server"
@@ -18,9 +17,6 @@ type SkipError struct{ Reason string }
 // Error is the reason.
 func (e *SkipError) Error() string { return e.Reason }
 
-// clockStepSeconds is how far wall and monotonic clock may part in one job before it is rejected.
-const clockStepSeconds = 2.0
-
 // outcome turns the end of the phases into Done.
 func (t *trial) outcome(err error) guest.Done {
 	done := guest.Done{Status: results.StatusOK}
@@ -29,9 +25,7 @@ func (t *trial) outcome(err error) guest.Done {
 	var invalid *workload.InvalidError
 	switch {
 	case err == nil:
-		if step := t.clockStep(); step > clockStepSeconds || step < -clockStepSeconds {
-			t.invalid = append(t.invalid, fmt.Sprintf("the wall clock stepped by %.1f s against the monotonic clock", step))
-		}
+		t.invalid = append(t.invalid, t.began.faults(t.sys.clocks())...)
 		if len(t.invalid) > 0 {
 			done.Status, done.Reason = results.StatusInvalid, strings.Join(t.invalid, "; ")
 		}
@@ -74,10 +68,4 @@ func (t *trial) explain(err error, done *guest.Done) {
 		evidence = append(evidence, strings.Join(command.Argv, " "), command.Output)
 	}
 	done.Evidence = lastBytes(strings.Join(evidence, "\n"), guest.MaxMessageBytes)
-}
-
-// clockStep is how far the wall clock moved more than the monotonic one since the start.
-func (t *trial) clockStep() float64 {
-	now := time.Now()
-	return now.Round(0).Sub(t.wall).Seconds() - now.Sub(t.started).Seconds()
 }

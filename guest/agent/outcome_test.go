@@ -3,6 +3,8 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,27 +21,39 @@ func TestOutcome(t *testing.T) {
 		err      error
 		invalid  []string
 		wall     time.Duration
+		hardware int64 // seconds the hardware clock moved; 0: there is none
 		status   results.Status
 		reason   string
 		evidence string
 	}{
-		"well":            {status: results.StatusOK},
-		"rule broken":     {invalid: []string{"the sampler was silent for 7.0 s"}, status: results.StatusInvalid, reason: "silent"},
-		"clock stepped":   {wall: -time.Hour, status: results.StatusInvalid, reason: "the wall clock stepped by 3600.0 s"},
-		"clock back":      {wall: time.Hour, status: results.StatusInvalid, reason: "stepped by -3600.0 s"},
-		"clock drifts":    {wall: time.Second, status: results.StatusOK},
-		"skipped":         {err: fmt.Errorf("preflight: %w", &SkipError{"no module"}), status: results.StatusSkipped, reason: "no module"},
-		"lost":            {err: &LostError{errors.New("no disk has serial")}, status: results.StatusLost, reason: "no disk"},
-		"stopped":         {err: errors.Join(ErrStopped, errors.New("x")), status: results.StatusInterrupted, reason: "stopped in phase"},
-		"wrong rows":      {err: fmt.Errorf("step run: %w", &workload.InvalidError{Reason: "9 rows, not 10"}), status: results.StatusInvalid, reason: "9 rows"},
-		"deadline":        {err: &DeadlineError{5}, status: results.StatusFailed, reason: "deadline of 5 s"},
-		"server died":     {err: fmt.Errorf("step run: %w", exit), status: results.StatusFailed, reason: "InnoDB: no space", evidence: "[ERROR] InnoDB: no space left"},
-		"command failed":  {err: &CommandError{Argv: []string{"mkfs.x", "/dev/a"}, Status: 1, Line: "too small", Output: "a page\nof usage"}, status: results.StatusFailed, reason: "too small", evidence: "mkfs.x /dev/a\na page"},
-		"an endless text": {err: errors.New(strings.Repeat("e", 2*guest.MaxMessageBytes)), status: results.StatusFailed, reason: "eee"},
+		"well":             {status: results.StatusOK},
+		"rule broken":      {invalid: []string{"the sampler was silent for 7.0 s"}, status: results.StatusInvalid, reason: "silent"},
+		"clock stepped":    {wall: -time.Hour, status: results.StatusInvalid, reason: "the wall clock stepped by 3600.0 s"},
+		"clock back":       {wall: time.Hour, status: results.StatusInvalid, reason: "stepped by -3600.0 s"},
+		"clock drifts":     {wall: time.Second, status: results.StatusOK},
+		"clock too slow":   {hardware: 190, status: results.StatusInvalid, reason: "190 s by the machine's hardware clock and 0.0 s by its kernel's"},
+		"clock of seconds": {hardware: 2, status: results.StatusOK},
+		"skipped":          {err: fmt.Errorf("preflight: %w", &SkipError{"no module"}), status: results.StatusSkipped, reason: "no module"},
+		"lost":             {err: &LostError{errors.New("no disk has serial")}, status: results.StatusLost, reason: "no disk"},
+		"stopped":          {err: errors.Join(ErrStopped, errors.New("x")), status: results.StatusInterrupted, reason: "stopped in phase"},
+		"wrong rows":       {err: fmt.Errorf("step run: %w", &workload.InvalidError{Reason: "9 rows, not 10"}), status: results.StatusInvalid, reason: "9 rows"},
+		"deadline":         {err: &DeadlineError{5}, status: results.StatusFailed, reason: "deadline of 5 s"},
+		"server died":      {err: fmt.Errorf("step run: %w", exit), status: results.StatusFailed, reason: "InnoDB: no space", evidence: "[ERROR] InnoDB: no space left"},
+		"command failed":   {err: &CommandError{Argv: []string{"mkfs.x", "/dev/a"}, Status: 1, Line: "too small", Output: "a page\nof usage"}, status: results.StatusFailed, reason: "too small", evidence: "mkfs.x /dev/a\na page"},
+		"an endless text":  {err: errors.New(strings.Repeat("e", 2*guest.MaxMessageBytes)), status: results.StatusFailed, reason: "eee"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Now()
-			tr := &trial{sys: System{Root: t.TempDir()}, enc: guest.NewEncoder(&lockedBuffer{}), started: now, wall: now.Round(0).Add(test.wall), invalid: test.invalid, phase: "steps"}
+			began := clocks{monotonic: now, wall: now.Round(0).Add(test.wall)}
+			sys := System{Root: t.TempDir()}
+			if test.hardware > 0 {
+				began.hardware = 1_700_000_000
+				rtc := sys.path("/sys/class/rtc/rtc0/since_epoch")
+				if err := errors.Join(os.MkdirAll(filepath.Dir(rtc), 0o755), os.WriteFile(rtc, fmt.Append(nil, began.hardware+test.hardware, "\n"), 0o644)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tr := &trial{sys: sys, enc: guest.NewEncoder(&lockedBuffer{}), began: began, invalid: test.invalid, phase: "steps"}
 			done := tr.outcome(test.err)
 			if done.Status != test.status || !strings.Contains(done.Reason, test.reason) || !strings.Contains(done.Evidence, test.evidence) {
 				t.Errorf("got %+v", done)

@@ -24,9 +24,8 @@ type trial struct {
 	ex  *Exec
 	enc *guest.Encoder
 
-	started time.Time // carries the monotonic clock
-	wall    time.Time // the wall clock alone, to see it step
-	phase   string
+	began clocks
+	phase string
 
 	disks    map[string]BlockDevice
 	fs       storage.Filesystem
