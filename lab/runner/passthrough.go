@@ -67,21 +67,19 @@ func (t *trial) handOver(ctx context.Context, undo *cleanup, d lab.Disk) (domain
 	if err != nil {
 		return domain.Disk{}, false, &lab.InfraError{What: what, Err: err}
 	}
-	t.identities = append(t.identities, claim.Passport)
 	owner := p.Owner
 	owner.Run, owner.Trial = t.Store.ID(), t.ID
 	keeper := p.Keeper
 	keeper.Say = func(line string) {
 		t.emit(lab.RunEvent{Kind: lab.LogLine, Trial: t.Name, TrialID: t.ID, Index: t.Index + 1, Level: "warn", Message: line})
 	}
+	t.identities = append(t.identities, claim.Passport)
 	hold, err := keeper.Acquire(ctx, claim, owner, p.Wait)
 	if err != nil {
 		return domain.Disk{}, false, &lab.InfraError{What: what, Err: err}
 	}
 	r := &realDisk{trial: t, disk: d, hold: hold}
-	if d.OwnSerial() {
-		t.tellSerial(d.Name, hold.Disk.Passport.Serial)
-	}
+	r.tellSerial()
 	undo.add("release disk "+d.Name, r.release)
 	r.askHealth(ctx, "before", hold.Disk.Node)
 	if claim.Allows(blockdev.Discard) {
@@ -180,12 +178,15 @@ func (r *realDisk) facts(effective hypervisor.CacheMode) {
 	r.setting("disk", r.disk.Name+".passthrough", r.disk.Attach, r.disk.Attach)
 }
 
-// tellSerial gives the guest the serial by which it finds a disk that it sees as it is.
-func (t *trial) tellSerial(disk, serial string) {
-	t.Job.Disks = slices.Clone(t.Job.Disks) // the plan's
-	for i := range t.Job.Disks {
-		if t.Job.Disks[i].Name == disk {
-			t.Job.Disks[i].Serial = serial
+// tellSerial tells the guest the serial of a disk that it sees as it is, which the plan does not hold.
+func (r *realDisk) tellSerial() {
+	if !r.disk.OwnSerial() {
+		return
+	}
+	r.Job.Disks = slices.Clone(r.Job.Disks) // the plan's
+	for i := range r.Job.Disks {
+		if r.Job.Disks[i].Name == r.disk.Name {
+			r.Job.Disks[i].Serial = r.hold.Disk.Passport.Serial
 		}
 	}
 }
