@@ -20,6 +20,7 @@ func init() {
 			{"chunk", "bytes on one disk before the next", powerOfTwo(4<<10, 64<<20)},
 			{"layout", "places of parity or copies", matching(`[a-z][a-z0-9-]*`, "a layout of mdadm such as left-symmetric or n2")},
 			{"bitmap", "write-intent bitmap (default none)", oneOf("none", "internal")},
+			{"write_zeroes", "1 fills the disks with zeros, which leaves nothing to synchronise (default 0)", bit},
 		},
 		MinOf: 2, MaxOf: 24,
 		Check: checkMD,
@@ -59,6 +60,9 @@ func checkMD(node guest.Layout, of []Target) []error {
 	if node.Options["level"] == "1" && node.Options["chunk"] != "" {
 		errs = append(errs, fmt.Errorf("layout md: level 1 has no chunk"))
 	}
+	if node.Options["level"] == "0" && node.Options["write_zeroes"] == "1" {
+		errs = append(errs, fmt.Errorf("layout md: level 0 has nothing to synchronise, so leave write_zeroes out"))
+	}
 	return errs
 }
 
@@ -73,6 +77,11 @@ func buildMD(node guest.Layout, of []Target, id int) (Target, []Step) {
 	}
 	if v := node.Options["layout"]; v != "" {
 		argv = append(argv, "--layout="+v)
+	}
+	// Note: --assume-clean alone would call an array synchronised whose disks hold whatever they held before; here the
+	// disks are zeroed first, and the parity and the copies of zeros are zeros.
+	if node.Options["write_zeroes"] == "1" {
+		argv = append(argv, "--write-zeroes")
 	}
 	argv = append(argv, firstDevices(of)...)
 	logical, sizes := gather(of)

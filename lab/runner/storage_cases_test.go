@@ -89,7 +89,7 @@ var formations = map[string][]formation{
 		{node("md", asked{"level": "0", "chunk": "64k"}, on("bc")...), []string{"ext2", "xfs"}},
 		{node("md", asked{"level": "1"}, on("bd")...), []string{"ext4", "f2fs"}},
 		{node("md", asked{"level": "5", "chunk": "64k", "layout": "left-symmetric"}, on("abcd")...), []string{"ext4", "xfs"}},
-		{node("md", asked{"level": "6", "chunk": "32k"}, on("abcd")...), []string{"jfs", "xfs"}},
+		{node("md", asked{"level": "6", "chunk": "32k", "write_zeroes": "1"}, on("abcd")...), []string{"jfs", "xfs"}},
 		{node("md", asked{"level": "10", "chunk": "64k", "layout": "n2"}, on("abcd")...), []string{"ext4", "nilfs2"}},
 	},
 	"lvm": {
