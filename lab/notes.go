@@ -71,7 +71,7 @@ func diskNotes(d Disk) (notes []string) {
 	}
 	switch {
 	case d.Emulated != "":
-		notes = append(notes, fmt.Sprintf("disk %s is an emulated device (%s): rates are limited and delays added, nothing turns", d.Name, d.Emulated))
+		notes = append(notes, fmt.Sprintf("disk %s is an emulated device (%s): nothing turns; its figures are limits and delays: %s", d.Name, d.Emulated, imitation(d)))
 	case d.Limits != Limits{} || d.ReadDelaySeconds > 0 || d.WriteDelaySeconds > 0:
 		notes = append(notes, fmt.Sprintf("disk %s has limits of its own: its rates are not the host's", d.Name))
 	}
@@ -79,6 +79,29 @@ func diskNotes(d Disk) (notes []string) {
 		notes = append(notes, fmt.Sprintf("disk %s has cache=unsafe: flushes are ignored, data may be lost, and every title says so", d.Name))
 	}
 	return notes
+}
+
+// imitation says in figures how a disk is made to look slower than the host's file.
+func imitation(d Disk) string {
+	var parts []string
+	for _, l := range []struct {
+		most int64
+		text string
+	}{
+		{d.Limits.ReadBytesPerSecond / 1e6, "MB/s read"}, {d.Limits.WriteBytesPerSecond / 1e6, "MB/s written"}, {d.Limits.TotalBytesPerSecond / 1e6, "MB/s"},
+		{d.Limits.ReadIOPS, "reads/s"}, {d.Limits.WriteIOPS, "writes/s"}, {d.Limits.TotalIOPS, "requests/s"},
+	} {
+		if l.most > 0 {
+			parts = append(parts, fmt.Sprintf("at most %d %s", l.most, l.text))
+		}
+	}
+	if d.ReadDelaySeconds > 0 || d.WriteDelaySeconds > 0 {
+		parts = append(parts, fmt.Sprintf("%g ms more a read, %g ms more a write", d.ReadDelaySeconds*1e3, d.WriteDelaySeconds*1e3))
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
 }
 
 // claimsFor returns the claims this plan can judge, and notes on those it cannot because an override or a pattern took
