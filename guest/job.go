@@ -17,7 +17,7 @@ type Job struct {
 	SampleSeconds   float64  `json:"sample_seconds"`   // period of the samplers; 0 means 1 s
 	DeadlineSeconds float64  `json:"deadline_seconds"` // the whole job; 0 means none
 	Quiesce         Quiesce  `json:"quiesce"`
-	Precondition    string   `json:"precondition,omitempty"` // none or fill
+	Precondition    string   `json:"precondition,omitempty"` // none, fill or steady
 	Probes          []string `json:"probes,omitempty"`       // noise, flush
 	Seed            uint64   `json:"seed"`
 	Resume          *Resume  `json:"resume,omitempty"` // the rest of a job whose machine was ended under a step crash

@@ -20,7 +20,7 @@ var (
 	formats        = []string{"raw", "qcow2"}
 	preallocations = []string{"full", "off"}
 	probes         = []string{"noise", "flush"}
-	preconditions  = []string{"none", "fill"}
+	preconditions  = []string{"none", "fill", "steady"}
 	scores         = []string{"write", "transaction", "overall"}
 )
 
@@ -42,7 +42,7 @@ var language = object("study", func(*decoder, string, *node) Study {
 	key("seed", "Seed of the order and of the workloads; derived from the study unless given.",
 		convert(whole(0, maxSeed), func(v int64) *uint64 { u := uint64(v); return &u }), func(s *Study) **uint64 { return &s.Seed }),
 	key("probes", "Measurements of the lab itself around each trial.", optionalListOf(oneOf("probe", probes...)), func(s *Study) *[]string { return &s.Probes }),
-	key("precondition", "What to write to the disks before mkfs: fill is one full pass of incompressible data.",
+	key("precondition", "What to write to the disks before mkfs: fill is one full pass of incompressible data; steady repeats it, 12 times at most, until the rates of the last four differ by no more than 10 %.",
 		oneOf("precondition", preconditions...), func(s *Study) *string { return &s.Precondition }),
 	key("quiesce", "Longest wait for background work (discard, resync, dirty pages) before measuring.", duration, func(s *Study) *float64 { return &s.QuiesceSeconds }),
 	key("sample", "Period of the samplers in the guest.", duration, func(s *Study) *float64 { return &s.SampleSeconds }),

@@ -67,6 +67,7 @@ var registry = []MetricInfo{
 	{"server_start_seconds", Seconds, Neutral, 0, false, "time from starting the server to its first answer"},
 	{"server_stop_seconds", Seconds, Neutral, 0, false, "time to stop the server cleanly"},
 
+	{"precondition_bytes_per_second", PerSecond, Neutral, 0, false, "rate at which a round of preconditioning wrote a disk from end to end"},
 	{"device_flushes_total", Count, Neutral, 0, false, "cache flushes the guest's disks were sent"},
 	{"device_writes_total", Count, Neutral, 0, false, "write requests the guest's disks completed"},
 	{"device_reads_total", Count, Neutral, 0, false, "read requests the guest's disks completed"},

@@ -15,9 +15,6 @@ import (
 	"unsafe"
 
 	"platter/guest"
-	"platter/results"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -57,25 +54,6 @@ func aligned(n int) []byte {
 		skip = fillStamp - skip
 	}
 	return b[skip : skip+n]
-}
-
-// precondition writes every disk once from end to end, so that the first writes of the trial do not pay
-// for allocating space below the guest.
-func (t *trial) precondition(ctx context.Context) error {
-	for _, w := range t.job.Disks {
-		node := t.disks[w.Name].Node
-		fd, err := unix.Open(node, unix.O_WRONLY|unix.O_EXCL|unix.O_DIRECT|unix.O_CLOEXEC, 0)
-		if err != nil {
-			return fmt.Errorf("precondition disk %s: %w", w.Name, err)
-		}
-		f := os.NewFile(uintptr(fd), node)
-		err = t.fillTo(ctx, f, w.SizeBytes, "precondition "+w.Name)
-		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-			return fmt.Errorf("precondition disk %s: %w", w.Name, err)
-		}
-	}
-	asked := t.job.Precondition
-	return t.measure(guest.Measurement{Settings: []results.Setting{{Subject: "disk", Name: "precondition", Asked: &asked, Effective: &asked}}})
 }
 
 // fillTo writes size bytes, telling how far it is.

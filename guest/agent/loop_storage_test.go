@@ -68,7 +68,7 @@ func TestStorageJobOnLoopDevices(t *testing.T) {
 					}
 				}
 			}
-			if p := probes["noise before"]; p.Values["cpu_loop_seconds"] == nil || p.Values["sync_write_median_seconds"] == nil || len(probes) != 2+2*len(disks) {
+			if p := probes["noise before"]; p.Values["cpu_loop_seconds"] == nil || p.Values["sync_write_median_seconds"] == nil || probes["precondition:d0 round 01"].Values["precondition_bytes_per_second"] == nil || len(probes) != 2+3*len(disks) {
 				t.Errorf("probes %v", probes)
 			}
 			if p := probes["flush:d0 before"]; p.Values["sync_writes_total"] == nil || *p.Values["sync_writes_total"] < 1 {

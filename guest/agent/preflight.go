@@ -21,8 +21,8 @@ func (t *trial) preflight(ctx context.Context) error {
 	if errs := storage.Check(t.job.Storage, t.job.Disks); len(errs) > 0 {
 		return errors.Join(errs...)
 	}
-	if p := t.job.Precondition; p != "" && p != "none" && p != "fill" {
-		return fmt.Errorf("unknown precondition %q; there are none, fill", p)
+	if p := t.job.Precondition; !slices.Contains(preconditions, p) {
+		return fmt.Errorf("unknown precondition %q; there are none, fill, steady", p)
 	}
 	if err := t.checkProbes(); err != nil {
 		return err

@@ -84,7 +84,7 @@ func (t *trial) phases(ctx context.Context) error {
 		{"preflight", t.preflight, true},
 		{"find disks", t.findDisks, true},
 		{"guard", t.guard, anew},
-		{"precondition", t.precondition, anew && t.job.Precondition == "fill"},
+		{"precondition", t.precondition, anew && t.preconditions()},
 		{"probe before", t.probeBefore, anew && len(t.job.Probes) > 0},
 		{"server image", t.mountServer, t.hasServer()},
 		{"layout", t.layout, true},
