@@ -121,6 +121,8 @@
 //     same kernel and tools. A binary distribution becomes one too: images/build/tarball reads it, and its digest is its
 //     identity, so that a run can be repeated and resumed without the file.
 //   - A trial's machine gets the disks its storage lies on, and no others.
+//   - A plan holds hashes of the serials and WWNs of claimed disks, and claims are found by them: what is kept and shown
+//     around names no disk, and a run can still be resumed. The job of a disk that shows its own serial gets it last.
 //   - Software emulation is allowed and never silent: results, titles and comparisons carry the accelerator.
 //   - Disk sizes need their unit spelt out (GiB or GB): what 2G means differs between tools.
 //   - Note: YAML anchors and merge keys were left out of the language on purpose. They let one line mean another, and
