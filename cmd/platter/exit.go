@@ -20,6 +20,7 @@ var (
 	errRegressed     = errors.New("regressed")          // worse than the tolerance, surely
 	errInconclusive  = errors.New("inconclusive")       // the numbers do not decide
 	errIncomplete    = errors.New("incomplete")         // trials are missing or lost
+	errNotBooted     = errors.New("no machine booted")  // every trial was lost at boot
 	errIntegrity     = errors.New("damaged")            // a file is not what it was
 	errNotComparable = errors.New("not comparable")     // differs beyond the declared factor
 )
@@ -86,7 +87,7 @@ var exits = []exit{
 	{5, "integrity: a stored file is damaged or foreign", anyOf(is(errIntegrity), as[*store.Problem])},
 	{6, "not comparable: more differs than what was compared", is(errNotComparable)},
 	{1, "a trial failed or is invalid, or a regression is confirmed: a finding about the subject", anyOf(is(errSubject, errRegressed), as[*lab.JobError])},
-	{7, "a machine did not boot", as[*lab.BootError]},
+	{7, "no machine booted", anyOf(is(errNotBooted), as[*lab.BootError])},
 	{4, "incomplete: trials are missing or were lost", is(errIncomplete)},
 	{3, "inconclusive: the numbers do not decide", is(errInconclusive)},
 	{8, "the lab failed: hypervisor, connection, image build, space or a bug", func(error) bool { return true }},

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"platter/lab"
+	"platter/lab/runner"
 	"platter/results/store"
 )
 
@@ -82,5 +83,27 @@ func TestComplain(t *testing.T) {
 	complain(&b, errors.New("one\ntwo\n"))
 	if b.String() != "platter: one\n         two\n" {
 		t.Errorf("%q", b.String())
+	}
+}
+
+// TestOutcome: how a run's trials ended decides its exit status. The faults of lab/runner's tests end as these kinds.
+func TestOutcome(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ends runner.Summary
+		want int
+	}{
+		{"all well", runner.Summary{OK: 3, Skipped: 1}, 0},
+		{"a server died, was killed for memory, or filled its disk", runner.Summary{OK: 3, Failed: 1}, 1},
+		{"a clock stepped, somebody paused the machine", runner.Summary{OK: 3, Invalid: 1}, 1},
+		{"a kernel panicked, a guest or the daemon fell silent, the host's disk was full", runner.Summary{OK: 3, Lost: 1}, 4},
+		{"lost and failed", runner.Summary{Failed: 1, Lost: 1}, 4},
+		{"all lost, not at boot", runner.Summary{Lost: 2, NotBooted: 1}, 4},
+		{"one did not boot", runner.Summary{OK: 1, Lost: 1, NotBooted: 1}, 4},
+		{"none booted", runner.Summary{Lost: 2, NotBooted: 2}, 7},
+	} {
+		if got := exitStatus(outcome(c.ends), nil); got != c.want {
+			t.Errorf("%s: status %d, want %d", c.name, got, c.want)
+		}
 	}
 }

@@ -186,6 +186,8 @@ func ending(c *cli.Context, err error, s runner.Summary) (store.Status, string) 
 // outcome is the error a finished run's trials amount to: nil when each gave a valid result or a reasoned skip.
 func outcome(s runner.Summary) error {
 	switch {
+	case s.Lost > 0 && s.NotBooted == s.Total():
+		return fmt.Errorf("%w: none of %d machines did; their consoles lie in the run's folder", errNotBooted, s.Total())
 	case s.Lost > 0:
 		return fmt.Errorf("%w: %d of %d trials were lost to the lab", errIncomplete, s.Lost, s.Total())
 	case s.Failed+s.Invalid > 0:

@@ -26,6 +26,7 @@ type collected struct {
 	announced  map[string]bool
 	probes     []results.Probe
 
+	told         int              // entries, see maxTold
 	current      *guest.StepEvent // what the guest began last
 	behind       float64          // least seconds of the guest's clock behind the trial's
 	lastSeconds  float64          // of the last event, by the guest's
@@ -44,12 +45,29 @@ func (t *trial) line(line []byte) error {
 	if err := t.lines.Append(json.RawMessage(line)); err != nil {
 		return &lab.InfraError{What: "keep the guest's events", Err: err}
 	}
+	if t.told += entries(event); t.told > maxTold {
+		return &lab.InfraError{What: "read the guest's events", Err: fmt.Errorf("the guest told more than %d steps and values, which no job does", maxTold)}
+	}
 	t.lastSeconds = event.Seconds
 	if event.Crash != nil {
 		return t.takeCrash(event.Crash)
 	}
 	t.take(event)
 	return nil
+}
+
+// maxTold bounds what a trial's guest can make us remember; its events are bounded by their file as well.
+const maxTold = guest.MaxCollection
+
+// entries counts what an event adds to what is remembered of its trial.
+func entries(e guest.Event) int {
+	switch m := e.Measurement; {
+	case e.Step != nil:
+		return 1
+	case m != nil:
+		return len(m.Disks) + len(m.Settings) + len(m.Metrics) + len(m.Histograms) + len(m.Probes) + len(m.Flags)
+	}
+	return 0
 }
 
 func (t *trial) take(e guest.Event) {

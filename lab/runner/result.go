@@ -11,6 +11,7 @@ import (
 	"platter/lab"
 	"platter/lab/hypervisor"
 	"platter/results"
+	"platter/results/store"
 )
 
 // result assembles what the trial measured, or why it did not.
@@ -111,4 +112,20 @@ func (t *trial) blockStats(ctx context.Context, machine Machine, before map[stri
 			"flushes_total": delta(a.FlushRequests, b.FlushRequests),
 		}})
 	}
+}
+
+// finish keeps the result. What a guest told may make no result (values that contradict each other, or megabytes of
+// them): then the trial is lost, with nothing of the guest's in its result, and the run goes on.
+func (t *trial) finish(r results.Result) (results.Result, error) {
+	err := t.dir.Finish(r)
+	var full *store.NoSpaceError
+	if err == nil || errors.As(err, &full) {
+		return r, err
+	}
+	r.Status, r.ErrorKind, r.Evidence = results.StatusLost, "infra", ""
+	r.Reason = "what the guest told makes no result, its events are kept: " + printable(sentence(err))
+	r.Guest, r.Storage, r.Server, r.Durability, r.Disks = nil, nil, nil, "", nil
+	r.Steps, r.Metrics, r.Histograms, r.Probes, r.Flags, r.Settings = nil, nil, nil, nil, nil, nil
+	r.GuestSeconds, r.OverheadSeconds = nil, nil
+	return r, t.dir.Finish(r)
 }

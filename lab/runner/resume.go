@@ -21,7 +21,7 @@ func Settled(p lab.Plan, run *store.Run) Summary {
 		}
 		switch result.Status {
 		case results.StatusOK, results.StatusFailed, results.StatusSkipped:
-			s.count(result.Status)
+			s.count(result)
 			uncounted[result.TrialID] = false
 		}
 	}

@@ -37,6 +37,7 @@ type Config struct {
 // Summary counts the ends of a run's trials, those that an earlier process of it settled too.
 type Summary struct {
 	OK, Failed, Invalid, Skipped, Lost, Interrupted int
+	NotBooted                                       int   // of the lost ones
 	CleanupErr                                      error // what could not be removed
 }
 
@@ -137,7 +138,7 @@ func (r *run) pass(ctx context.Context, trials []lab.Trial, nth int) ([]lab.Tria
 				continue // counted when its last attempt ends
 			}
 		}
-		r.summary.count(result.Status)
+		r.summary.count(result)
 		if err := ctx.Err(); err != nil {
 			return again, context.Cause(ctx)
 		}
@@ -158,7 +159,7 @@ func (r *run) one(ctx context.Context, t lab.Trial, attempt int) (results.Result
 	started := time.Now()
 	tr := &trial{run: r, Trial: t, dir: dir, attempt: attempt, started: started}
 	result := tr.carryOut(ctx)
-	if err := dir.Finish(result); err != nil {
+	if result, err = tr.finish(result); err != nil {
 		return result, &lab.InfraError{What: "keep the result of " + t.Name, Err: err}
 	}
 	entry := store.JournalEntry{Event: "trial_ended", Trial: t.ID, Attempt: attempt, Status: string(result.Status), Reason: result.Reason}
@@ -216,8 +217,8 @@ func (s Summary) Total() int {
 	return s.OK + s.Failed + s.Invalid + s.Skipped + s.Lost + s.Interrupted
 }
 
-func (s *Summary) count(status results.Status) {
-	switch status {
+func (s *Summary) count(r results.Result) {
+	switch r.Status {
 	case results.StatusOK:
 		s.OK++
 	case results.StatusFailed:
@@ -228,6 +229,9 @@ func (s *Summary) count(status results.Status) {
 		s.Skipped++
 	case results.StatusLost:
 		s.Lost++
+		if r.ErrorKind == "boot" {
+			s.NotBooted++
+		}
 	case results.StatusInterrupted:
 		s.Interrupted++
 	}
