@@ -15,7 +15,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"platter/images"
 	"platter/images/build"
@@ -353,73 +352,4 @@ func hasMetric(r results.Result, name string) bool {
 		}
 	}
 	return false
-}
-
-// TestInterrupt: Ctrl-C in any phase removes everything in bounded time, and keeps the folder, marked.
-func TestInterrupt(t *testing.T) {
-	needVM(t)
-	host := openTestHost(t)
-	for _, phase := range []string{"volumes", "boot", "upload", "server init", "run"} {
-		t.Run(phase, func(t *testing.T) {
-			dir := t.TempDir()
-			c := start(t, "run", "testdata/tiny.yaml", "--json", "--results", dir)
-			c.awaitPhase(phase)
-			began := time.Now()
-			c.cmd.Process.Signal(os.Interrupt)
-			if status := c.wait(); status != 130 {
-				t.Errorf("exit status %d, want 130: %s", status, c.stderr.String())
-			}
-			if took := time.Since(began); took > time.Minute {
-				t.Errorf("stopping took %s", took)
-			}
-			nothingLeft(t, host, c.cmd.Process.Pid, dir)
-			runs, _, err := store.List(dir)
-			if err != nil || len(runs) != 1 {
-				t.Fatalf("%d run folders, %v", len(runs), err)
-			}
-			if got := runs[0].Meta().Status; got != store.Interrupted {
-				t.Errorf("the folder says %s", got)
-			}
-			for r := range runs[0].Results() {
-				if r.Status != results.StatusInterrupted || len(r.Metrics) > 0 {
-					t.Errorf("%s: %s with %d metrics", r.Trial, r.Status, len(r.Metrics))
-				}
-			}
-		})
-	}
-}
-
-// TestKill: after kill -9 in the middle of a trial, `platter clean` removes everything of the dead run and nothing else.
-func TestKill(t *testing.T) {
-	needVM(t)
-	host := openTestHost(t)
-	other := makeForeign(t, host)
-	dir := t.TempDir()
-	c := start(t, "run", "testdata/tiny.yaml", "--json", "--results", dir)
-	c.awaitPhase("server init")
-	c.cmd.Process.Kill()
-	c.cmd.Wait()
-
-	clean := start(t, "clean")
-	out, _ := io.ReadAll(readLines(clean.events))
-	if status := clean.wait(); status != 0 {
-		t.Errorf("clean: exit status %d: %s", status, clean.stderr.String())
-	}
-	if !bytes.Contains(out, []byte("run ")) {
-		t.Errorf("clean does not say what it removed: %q", out)
-	}
-	nothingLeft(t, host, c.cmd.Process.Pid, dir)
-	other.untouched(t)
-	again := start(t, "clean")
-	if out, _ := io.ReadAll(readLines(again.events)); again.wait() != 0 || !bytes.Contains(out, []byte("nothing")) {
-		t.Errorf("a second clean found something: %q", out)
-	}
-}
-
-func readLines(s *bufio.Scanner) io.Reader {
-	var b bytes.Buffer
-	for s.Scan() {
-		b.WriteString(s.Text() + "\n")
-	}
-	return &b
 }
