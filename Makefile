@@ -12,7 +12,7 @@ VM_PACKAGES = $(shell grep -rl --include='*_test.go' 'flag.Bool."vm"' cmd lab im
 # These look at rates and orders in time, or at what dead processes left behind, so nothing else runs beside them.
 ALONE = ./guest/% ./lab/hypervisor
 
-.PHONY: help setup build demo test unit vm check test-stacks bench-boot bench-report bench-generator clean
+.PHONY: help setup build demo test unit vm check test-stacks test-nested bench-boot bench-report bench-generator clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -49,6 +49,9 @@ vm: build ## tests on real machines, servers and devices
 
 test-stacks: build ## refuse md, LVM, device mapper and LUKS inside a machine, where every driver is there
 	go test -count=1 -timeout 20m -run 'TestPassthrough$$' -v ./lab/runner -vm -stacks
+
+test-nested: build ## an NVMe drive by PCI and a SCSI disk as LUN, handed over in a machine with an emulated IOMMU; takes long
+	go test -count=1 -timeout 90m -run 'TestNested$$' -v ./lab/runner -vm -nested
 
 bench-boot: build ## define to SSH login, beside the stock way
 	go test -count=1 -timeout 60m -run '^$$' -bench Boot ./lab/runner -vm
