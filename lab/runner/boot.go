@@ -15,10 +15,12 @@ import (
 	"platter/lab/remote"
 )
 
+// bootTimeout is how long a boot may take with hardware acceleration. A test that emulates within emulation has more patience.
+var bootTimeout = 30 * time.Second
+
 const (
-	bootTimeout = 30 * time.Second // with hardware acceleration
-	tcgScale    = 8                // emulation is that much slower on a busy two-core host
-	consoleTail = 16 << 10         // bytes of the console shown when a boot fails
+	tcgScale    = 8        // emulation is that much slower on a busy two-core host
+	consoleTail = 16 << 10 // bytes of the console shown when a boot fails
 )
 
 // boot starts the machine and waits until it can be used. The time it takes, define to login, is BootSeconds.

@@ -39,11 +39,17 @@ func claimLoop(t *testing.T, size int64, sector int) blockdev.Claim {
 	}
 	node := output(t, "losetup", "--find", "--show", "--sector-size", fmt.Sprint(sector), file)
 	t.Cleanup(func() { exec.Command("losetup", "--detach", node).Run() })
+	return claim(t, node, blockdev.Overwrite)
+}
+
+// claim gives up a disk as it is now.
+func claim(t *testing.T, word string, uses ...string) blockdev.Claim {
+	t.Helper()
 	inv, err := blockdev.Read(blockdev.Local())
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := inv.Resolve(node)
+	d, err := inv.Resolve(word)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +57,7 @@ func claimLoop(t *testing.T, size int64, sector int) blockdev.Claim {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return blockdev.Claim{Passport: d.Passport, Uses: []string{blockdev.Overwrite}, Content: content,
+	return blockdev.Claim{Passport: d.Passport, Uses: uses, Content: content,
 		ClaimedAt: time.Now().Add(-time.Second), ExpiresAt: time.Now().Add(time.Hour)}
 }
 
@@ -65,7 +71,7 @@ func output(t *testing.T, argv ...string) string {
 }
 
 // passthroughRun is a run of one trial on claimed disks, ready to boot.
-func passthroughRun(t *testing.T, claims ...blockdev.Claim) (*trial, *Passthrough) {
+func passthroughRun(t *testing.T, plan lab.Plan, claims []blockdev.Claim, guestBinary string) (*trial, *Passthrough) {
 	t.Helper()
 	host, err := hypervisor.Open(t.Context(), hypervisor.Options{})
 	if err != nil {
@@ -80,7 +86,6 @@ func passthroughRun(t *testing.T, claims ...blockdev.Claim) (*trial, *Passthroug
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := realPlan(t, claims)
 	planned := plan.Trials[0]
 	planned.Disks = plan.Destroys() // all of them in one machine, in the order of the claims
 	slices.SortFunc(planned.Disks, func(a, b lab.Disk) int { return strings.Compare(a.Name, b.Name) })
@@ -110,7 +115,7 @@ func passthroughRun(t *testing.T, claims ...blockdev.Claim) (*trial, *Passthroug
 			return blockdev.Claim{}, fmt.Errorf("nobody claimed %s", serial)
 		}}
 	r := &run{Config: Config{Plan: plan, Store: s, Host: NewHost(host), Images: catalogue{kept, nil}, Tag: tag, Passthrough: real, Events: func(e lab.RunEvent) { t.Log(e.Phase, e.Message) },
-		GuestBinary: func(string) (string, error) { return guestPath(t), nil }, Log: slog.New(slog.DiscardHandler)}, staged: map[string]stagedImage{}}
+		GuestBinary: func(string) (string, error) { return guestBinary, nil }, Log: slog.New(slog.DiscardHandler)}, staged: map[string]stagedImage{}}
 	if err := r.prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -121,12 +126,12 @@ func passthroughRun(t *testing.T, claims ...blockdev.Claim) (*trial, *Passthroug
 	return &trial{run: r, Trial: planned, dir: dir, attempt: 1, started: time.Now()}, real
 }
 
-// realPlan is the plan of a study with a cell on each claimed disk, on bus virtio and scsi in turn.
-func realPlan(t *testing.T, claims []blockdev.Claim) lab.Plan {
+// realPlan is the plan of a study with a cell on each claimed disk, each handed over in its way.
+func realPlan(t *testing.T, claims []blockdev.Claim, ways ...string) lab.Plan {
 	t.Helper()
 	text, storage := "study: real\nquestion: Which?\nrounds: 1\nmachine: {cpus: 1, memory: 1GiB}\ndisks:\n", ""
 	for i, c := range claims {
-		text += fmt.Sprintf("  real%d: {claim: %s, bus: %s}\n", i, c.Passport.Serial, []string{"virtio", "scsi"}[i%2])
+		text += fmt.Sprintf("  real%d: {claim: %s, %s}\n", i, c.Passport.Serial, ways[i])
 		storage += fmt.Sprintf("    s%d: {filesystem: ext2, on: real%[1]d}\n", i)
 	}
 	text += "factors:\n  storage:\n" + storage + "  server: [mariadb-11.8]\n  workload: {w: {workload: mysqlslap, auto_generate_sql: true}}\n"
@@ -154,7 +159,7 @@ func realPlan(t *testing.T, claims []blockdev.Claim) lab.Plan {
 func TestPassthrough(t *testing.T) {
 	needVM(t)
 	claims := []blockdev.Claim{claimLoop(t, 64<<20, 512), claimLoop(t, 96<<20, 4096)}
-	tr, real := passthroughRun(t, claims...)
+	tr, real := passthroughRun(t, realPlan(t, claims, "bus: virtio", "bus: scsi"), claims, guestPath(t))
 	undo := cleanup{log: tr.Log}
 	done := false
 	defer func() {
@@ -216,9 +221,10 @@ func TestPassthrough(t *testing.T) {
 }
 
 // formatBySerial proves serial, size and sectors of a disk and then makes a filesystem on it.
-const formatBySerial = `modprobe -a virtio_scsi sd_mod; sleep 2
+const formatBySerial = `modprobe -a virtio_scsi sd_mod nvme; sleep 2
 for d in /sys/block/*; do
-	s=$(cat $d/serial 2>/dev/null || tail -c +5 $d/device/vpd_pg80 2>/dev/null) || continue
+	s=$(cat $d/serial 2>/dev/null || cat $d/device/serial 2>/dev/null || tail -c +5 $d/device/vpd_pg80 2>/dev/null) || continue
+	s=$(echo $s)
 	[ "$s" = %s ] || continue
 	[ $(cat $d/size) = %d ] && [ $(cat $d/queue/logical_block_size) = %d ] || { echo "$d: $(cat $d/size) $(cat $d/queue/logical_block_size)"; exit 1; }
 	mkfs.ext4 -q -L from-guest /dev/${d##*/} && mkdir -p /tmp/m && mount /dev/${d##*/} /tmp/m && echo hello >/tmp/m/file && umount /tmp/m && exit 0
