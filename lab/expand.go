@@ -25,7 +25,7 @@ func Expand(s Study, r Registry) (Plan, error) {
 	plan := Plan{
 		Schema: PlanSchema, Study: s.Name, Scale: s.Scale, Question: s.Question, Rounds: s.Rounds,
 		Factors: kept(factors, cells), MemoryBytes: s.Machine.MemoryBytes, TrialSeconds: s.TrialSeconds,
-		Successors: s.Successors, Era: s.Era,
+		Era: s.Era,
 	}
 	plan.Claims, plan.Notes = s.claimsFor(cells)
 	plan.Notes = append(plan.Notes, s.notes(cells, r)...)
@@ -34,6 +34,7 @@ func Expand(s Study, r Registry) (Plan, error) {
 		return Plan{}, err
 	}
 	trials = s.withControls(trials)
+	plan.Successors = s.successors(trials)
 	if plan.Seed, err = s.seed(trials); err != nil {
 		return Plan{}, err
 	}

@@ -2,8 +2,10 @@ package lab
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"platter/results"
 )
@@ -146,6 +148,33 @@ func (p Plan) Destroys() []Disk {
 		for _, d := range t.Disks {
 			if d.Passport != nil && !slices.ContainsFunc(out, func(have Disk) bool { return have.Name == d.Name }) {
 				out = append(out, d)
+			}
+		}
+	}
+	return out
+}
+
+// successors are the study's. Where claimed disks took the place of an emulated device that no trial has any more, what
+// runs in place of the original are those disks.
+func (s Study) successors(trials []Trial) []Successor {
+	real, emulated := map[string]bool{}, map[string]bool{}
+	for _, t := range trials {
+		for _, d := range t.Disks {
+			emulated[d.Emulated] = true
+			if d.Passport != nil {
+				real[d.Name] = true
+			}
+		}
+	}
+	if len(real) == 0 {
+		return s.Successors
+	}
+	out := slices.Clone(s.Successors)
+	for i := range out {
+		for _, preset := range presetNames {
+			if strings.Contains(out[i].Now, "emulated device") && strings.Contains(out[i].Now, preset) && !emulated[preset] {
+				out[i].Now = "real " + strings.Join(slices.Sorted(maps.Keys(real)), ", ")
+				out[i].Reason = fmt.Sprintf("claimed disks, passed through, in place of the emulated device %s", preset)
 			}
 		}
 	}

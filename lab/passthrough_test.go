@@ -129,3 +129,27 @@ func TestClaimFaults(t *testing.T) {
 		t.Errorf("without claims: %v", err)
 	}
 }
+
+// TestRealSuccessors: a replay on real disks does not say that emulated devices ran.
+func TestRealSuccessors(t *testing.T) {
+	const text = claimedStudy + "successors:\n  - {was: RAID, now: emulated device hdd-7200, reason: limits}\n  - {was: MySQL 5, now: MariaDB, reason: age}\n"
+	for name, c := range map[string]struct {
+		sets []string
+		want string
+	}{
+		"real":     {nil, "real hdd, ssd"},
+		"emulated": {[]string{"disks.hdd={size: 1GiB, preset: hdd-7200}"}, "emulated device hdd-7200"},
+	} {
+		s, err := ParseStudy("s.yaml", []byte(text), "", c.sets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Expand(s.Claimed(shelf), fakeRegistry{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Successors; got[0].Now != c.want || got[1].Now != "MariaDB" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
