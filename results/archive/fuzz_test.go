@@ -5,12 +5,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
 
 	"platter/results/store"
 )
@@ -18,21 +15,6 @@ import (
 // FuzzRead reads hostile archives. With wrap the bytes are a tar that an attacker packed with a right index, else they
 // are the whole file. Whatever comes out, it is refused with a place or every file of it lies within, and nothing panics.
 func FuzzRead(f *testing.F) {
-	whole, err := os.ReadFile(filepath.Join("testdata", "first"+Suffix))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(whole, false)
-	decoder, err := zstd.NewReader(bytes.NewReader(whole))
-	if err != nil {
-		f.Fatal(err)
-	}
-	defer decoder.Close()
-	stream, err := io.ReadAll(decoder)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(stream, true)
 	var small bytes.Buffer
 	w := tar.NewWriter(&small)
 	for _, tag := range (bag{name: "b", items: []item{{name: "data/x", bytes: 1, sha256: strings.Repeat("a", 64)}}}).tagFiles() {
@@ -43,25 +25,12 @@ func FuzzRead(f *testing.F) {
 	_, _ = w.Write([]byte("x"))
 	_ = w.Close()
 	f.Add(small.Bytes(), true)
+	f.Add(wrapped(f, small.Bytes()), false)
 	limits := DefaultLimits()
 	limits.Bytes, limits.Files, limits.ManifestBytes = 1<<20, 1000, 1<<20
 	f.Fuzz(func(t *testing.T, data []byte, wrap bool) {
 		if wrap {
-			var out bytes.Buffer
-			frames, err := newFrameWriter(&out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := frames.begin("x"); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := frames.Write(data); err != nil {
-				t.Fatal(err)
-			}
-			if err := frames.close(); err != nil {
-				t.Fatal(err)
-			}
-			data = out.Bytes()
+			data = wrapped(t, data)
 		}
 		seen := map[string]bool{}
 		total := int64(0)
@@ -84,4 +53,24 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%v (%T) names no place", err, err)
 		}
 	})
+}
+
+// wrapped packs a tar as one frame with a right index.
+func wrapped(t testing.TB, data []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	frames, err := newFrameWriter(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := frames.begin("x"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := frames.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := frames.close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }

@@ -14,7 +14,6 @@ import (
 	"platter/results/store"
 )
 
-
 // ExistsError says that a run folder is there already, with other content.
 type ExistsError struct{ Path string }
 

@@ -3,19 +3,29 @@ package report
 import (
 	"bufio"
 	"encoding/csv"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
 	"strings"
 )
 
-const samplesMaxLines = 5_000_000
+// Limits on what a trial's samples may hold: a guest wrote them, and may have written anything. A job has a handful of
+// steps, a step a handful of rates, and half a million seconds are six days.
+const (
+	samplesMaxLines    = 5_000_000
+	samplesMaxSteps    = 1000
+	samplesMaxRates    = 100 // of one step
+	samplesMaxReadings = 500_000
+)
 
 // samplesOf is what one trial's samples.csv holds for a report: its measured steps, in order.
 type samplesOf struct {
-	steps  []*stepSamples
-	warmup map[string]*rate // of a warm-up, until the step it warms up for begins
-	asked  *asked           // the server's last count of statements
+	steps    []*stepSamples
+	byName   map[string]*stepSamples
+	readings int
+	warmup   map[string]*rate // of a warm-up, until the step it warms up for begins
+	asked    *asked           // the server's last count of statements
 }
 
 type asked struct{ seconds, count float64 }
@@ -99,7 +109,7 @@ func (s *samplesOf) mainStep() *stepSamples {
 // parseSamples reads samples.csv: one value a line, "seconds,step,source,name,value". Lines that are not so are left out,
 // and a line is taken for itself, so that an open quote spoils no other.
 func parseSamples(r io.Reader) (*samplesOf, error) {
-	out := &samplesOf{warmup: map[string]*rate{}}
+	out := &samplesOf{warmup: map[string]*rate{}, byName: map[string]*stepSamples{}}
 	in := bufio.NewScanner(r)
 	for n := 0; n < samplesMaxLines && in.Scan(); n++ {
 		fields := [5]string{}
@@ -111,8 +121,28 @@ func parseSamples(r io.Reader) (*samplesOf, error) {
 		if err1 == nil && err2 == nil && !math.IsNaN(value+seconds) && !math.IsInf(value+seconds, 0) {
 			out.add(fields[1], fields[2], fields[3], seconds, value)
 		}
+		if err := out.tooMuch(fields[1]); err != nil {
+			return out, err
+		}
 	}
 	return out, in.Err()
+}
+
+// tooMuch tells whether the samples, step's among them, are over their limits.
+func (s *samplesOf) tooMuch(step string) error {
+	rates := len(s.warmup)
+	if at := s.byName[step]; at != nil {
+		rates = max(rates, len(at.rates))
+	}
+	switch {
+	case len(s.steps) > samplesMaxSteps:
+		return fmt.Errorf("samples of more than %d steps", samplesMaxSteps)
+	case rates > samplesMaxRates:
+		return fmt.Errorf("samples of more than %d rates in one step", samplesMaxRates)
+	case s.readings > samplesMaxReadings:
+		return fmt.Errorf("samples of more than %d moments", samplesMaxReadings)
+	}
+	return nil
 }
 
 // splitLine splits a line into five fields and reports whether it has as many.
@@ -154,6 +184,7 @@ func (s *samplesOf) add(step, source, name string, seconds, value float64) {
 	at := s.step(step)
 	if n := len(at.kernel); n == 0 || at.kernel[n-1].seconds != seconds {
 		at.kernel = append(at.kernel, reading{seconds: seconds})
+		s.readings++
 	}
 	now := &at.kernel[len(at.kernel)-1]
 	now.values[place] += value
@@ -165,13 +196,11 @@ func (s *samplesOf) step(name string) *stepSamples {
 	if n := len(s.steps); n > 0 && s.steps[n-1].name == name {
 		return s.steps[n-1]
 	}
-	for _, step := range s.steps {
-		if step.name == name {
-			return step
-		}
+	if step := s.byName[name]; step != nil {
+		return step
 	}
 	step := &stepSamples{name: name, rates: map[string]*rate{}}
-	s.steps = append(s.steps, step)
+	s.steps, s.byName[name] = append(s.steps, step), step
 	return step
 }
 

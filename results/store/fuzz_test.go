@@ -10,51 +10,82 @@ import (
 	"platter/results"
 )
 
-// FuzzReadResult puts hostile bytes where a result should be. They are refused as a problem of that file or give a
-// result that is valid and can be written again; reading, verifying and resuming never panic.
-func FuzzReadResult(f *testing.F) {
+// hostileResults are what may lie where a result should.
+func hostileResults(t testing.TB) [][]byte {
+	t.Helper()
 	good, err := os.ReadFile(filepath.Join(archived, "trials", "000-ext4", "1-1", ResultFile))
 	if err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
-	f.Add(good)
+	out := [][]byte{good}
 	for _, text := range []string{"", "{", "null", "[]", `{"schema":"platter.result/2"}`, `{"schema":"platter.result/1","metrics":[{"value":1e999}]}`} {
-		f.Add([]byte(text))
+		out = append(out, []byte(text))
 	}
-	dir := filepath.Join(f.TempDir(), filepath.Base(archived))
+	return out
+}
+
+// copyArchived copies the archived run and returns where the result of its first trial lies.
+func copyArchived(t testing.TB) (run *Run, path string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), filepath.Base(archived))
 	if err := os.CopyFS(dir, os.DirFS(archived)); err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
-	path := filepath.Join(dir, "trials", "000-ext4", "1-1", ResultFile)
+	run, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run, filepath.Join(dir, "trials", "000-ext4", "1-1", ResultFile)
+}
+
+// TestHostileResults: whatever one result holds, the others are read, and verifying and resuming go on.
+func TestHostileResults(t *testing.T) {
+	run, path := copyArchived(t)
+	for i, data := range hostileResults(t) {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, err := range run.Results() {
+			var p *Problem
+			switch {
+			case err != nil && !errors.As(err, &p):
+				t.Errorf("%v is no problem of a file", err)
+			case err == nil:
+				n++
+			}
+		}
+		if want := 4 - min(i, 1); n != want {
+			t.Errorf("%q: %d results, want %d", data, n, want)
+		}
+		if problems := run.Verify(); (len(problems) == 0) != (i == 0) {
+			t.Errorf("%q: verify says %v", data, problems)
+		}
+		run.Progress()
+	}
+}
+
+// FuzzReadResult puts hostile bytes where a result should be. They are refused as a problem of that file or give a
+// result that is valid and can be written again.
+func FuzzReadResult(f *testing.F) {
+	for _, data := range hostileResults(f) {
+		f.Add(data)
+	}
+	run, path := copyArchived(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		run, err := Open(dir)
-		if err != nil {
-			t.Fatal(err)
+		r, problem := run.readResult(filepath.Join("trials", "000-ext4", "1-1"))
+		if problem != nil {
+			return
 		}
-		n := 0
-		for r, err := range run.Results() {
-			var p *Problem
-			switch {
-			case err != nil && !errors.As(err, &p):
-				t.Fatalf("%v is no problem of a file", err)
-			case err == nil:
-				n++
-				if err := r.Validate(); err != nil {
-					t.Fatalf("an invalid result was let through: %v", err)
-				}
-				if _, err := json.Marshal(r); err != nil {
-					t.Fatalf("a result cannot be written again: %v", err)
-				}
-			}
+		if err := r.Validate(); err != nil {
+			t.Fatalf("an invalid result was let through: %v", err)
 		}
-		if n < 3 {
-			t.Fatalf("%d results; the three others must be read whatever this one holds", n)
+		if _, err := json.Marshal(r); err != nil {
+			t.Fatalf("a result cannot be written again: %v", err)
 		}
-		run.Verify()
-		run.Progress()
 	})
 }
 
