@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,8 +48,9 @@ func (*brokenHost) Start(context.Context, domain.Spec) (Machine, error) {
 type emptyImages struct{}
 
 func (emptyImages) Ensure(_ context.Context, name string, _ func(string)) (images.Image, error) {
-	manifest := images.Manifest{Outputs: map[string]images.Output{images.RootFile: {SHA256: "sha256:00"}}}
-	return images.Image{Name: name, Dir: "/cache", Manifest: manifest}, nil
+	digest := "sha256:" + strings.Repeat("0", 64)
+	manifest := images.Manifest{Schema: images.ManifestSchema, Recipe: images.Recipe{Name: name}, Outputs: map[string]images.Output{images.RootFile: {SHA256: digest}}}
+	return images.Image{Name: name, Dir: "/cache", Digest: digest, Manifest: manifest}, nil
 }
 
 // TestResume: a resumed run keeps plan, order and what is settled; what is lost, cut off or missing gets new attempts.

@@ -25,7 +25,7 @@ var files embed.FS
 // Suffix ends the file name of every schema.
 const Suffix = ".schema.json"
 
-// Names returns the schemas there are, sorted: event, journal, metrics, plan, result, run.
+// Names returns the schemas there are, sorted: event, host, image, journal, metrics, plan, result, run.
 func Names() []string {
 	paths, err := fs.Glob(files, "*"+Suffix)
 	if err != nil {

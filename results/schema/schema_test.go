@@ -88,7 +88,7 @@ func TestValidateNotJSON(t *testing.T) {
 			t.Errorf("%q: got %v", document, err)
 		}
 	}
-	if err := Validate("nonsense", []byte("{}")); err == nil || !strings.Contains(err.Error(), "known are event, journal") {
+	if err := Validate("nonsense", []byte("{}")); err == nil || !strings.Contains(err.Error(), "known are event, host") {
 		t.Errorf("unknown schema: got %v", err)
 	}
 }
@@ -118,6 +118,32 @@ func TestSchemaCoversEveryField(t *testing.T) {
 	}
 	defs := root["$defs"].(map[string]any)
 	cover(t, "", reflect.TypeFor[results.Result](), root, defs)
+	var host map[string]any
+	if err := json.Unmarshal(Text("host"), &host); err != nil {
+		t.Fatal(err)
+	}
+	cover(t, "host", reflect.TypeFor[results.HostFacts](), host, nil)
+	for _, key := range []string{"required", "properties"} {
+		if !reflect.DeepEqual(host[key], defs["host"].(map[string]any)[key]) {
+			t.Errorf("%s of a host differ between env/host.json and result.json", key)
+		}
+	}
+}
+
+func TestImage(t *testing.T) {
+	good := `{"digest":"sha256:` + strings.Repeat("a", 64) + `","manifest":{"schema":"platter.image/1","format":2,"recipe":{"name":"root"},"recipe_digest":"sha256:x",` +
+		`"packages":[{"name":"kmod","version":"1","architecture":"amd64"}],"outputs":{"vmlinuz":{"sha256":"sha256:` + strings.Repeat("b", 64) + `","size_bytes":1}},` +
+		`"mirror":"","apt_options":null,"arch":"amd64","built_at":"2026-01-31T02:15:00Z","later":1}}`
+	if err := Validate("image", []byte(good)); err != nil {
+		t.Error(err)
+	}
+	for old, new := range map[string]string{
+		"platter.image/1": "platter.image/2", `"size_bytes":1`: `"size_bytes":-1`, `"name":"kmod",`: "", `"sha256:bb`: `"b`, "2026-01-31T": "yesterday", `"digest":"sha256:a`: `"digest":"md5:a`,
+	} {
+		if bad := strings.Replace(good, old, new, 1); bad == good || Validate("image", []byte(bad)) == nil {
+			t.Errorf("%s for %s: accepted", new, old)
+		}
+	}
 }
 
 func cover(t *testing.T, at string, typ reflect.Type, schema, defs map[string]any) {

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-const imageText = `{"name":"root","digest":"sha256:` + digest + `","manifest":{"mirror":"http://deb.debian.org/debian",
+const imageText = `{"name":"root","digest":"sha256:` + digest + `","manifest":{"schema":"platter.image/1","format":2,"recipe":{"name":"root"},"recipe_digest":"x","arch":"amd64","mirror":"http://deb.debian.org/debian",
 "built_at":"2026-01-30T10:00:00Z","packages":[{"name":"libstdc++6","version":"14.2.0-19+b1","architecture":"amd64","sha256":"` + digest + `"},
-{"name":"tzdata","version":"2026a-1","architecture":"all"}],"outputs":{"root.squashfs":{"sha256":"sha256:` + digest + `"},"kernel":{"sha256":"sha256:` + digest + `"}}}}`
+{"name":"tzdata","version":"2026a-1","architecture":"all"}],"outputs":{"root.squashfs":{"sha256":"sha256:` + digest + `","size_bytes":1},"kernel":{"sha256":"sha256:` + digest + `","size_bytes":1}}}}`
 
 // described is a whole run with an image.
 func described(t *testing.T) *Run {

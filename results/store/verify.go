@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"platter/results/schema"
 )
@@ -87,6 +88,9 @@ func (r *Run) verifyDocuments() []*Problem {
 	check(PlanFile, "plan", planLimitBytes, false)
 	check(MetricsFile, "metrics", smallLimitBytes, false)
 	check(JournalFile, "journal", journalLimitBytes, true)
+	for _, name := range r.environment() {
+		check(name, environmentKind(name), planLimitBytes, false)
+	}
 	attempts, _ := r.attemptPaths() // its problems come from Results, in verifyComplete
 	for _, attempt := range attempts {
 		if _, err := os.Lstat(r.file(filepath.Join(attempt, ResultFile))); err == nil {
@@ -98,6 +102,33 @@ func (r *Run) verifyDocuments() []*Problem {
 		}
 	}
 	return problems
+}
+
+// environment lists the documents of env/ that have a schema.
+func (r *Run) environment() []string {
+	entries, err := os.ReadDir(r.file(EnvDir))
+	if err != nil {
+		return nil // an early folder may have none; a missing file is named by its digest
+	}
+	var names []string
+	for _, entry := range entries {
+		if name := filepath.Join(EnvDir, entry.Name()); environmentKind(name) != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// environmentKind is the schema of a document of env/, "" for any other file.
+func environmentKind(name string) string {
+	base := filepath.Base(name)
+	switch {
+	case name == HostFile:
+		return "host"
+	case strings.HasPrefix(base, imagePrefix) && strings.HasSuffix(base, ".json"):
+		return "image"
+	}
+	return ""
 }
 
 // verifyComplete wants an end of the run and a result for every trial of the plan.
