@@ -60,7 +60,7 @@ func LookupMetric(name string) (MetricInfo, bool) {
 	if info, ok := byName[name]; ok {
 		return info, true
 	}
-	if p, ok := percentileOf(name); ok {
+	if p, ok := Percentile(name); ok {
 		return MetricInfo{name, Seconds, LowerBetter, 0.10, false, p + " % of the events took at most this long"}, true
 	}
 	info := MetricInfo{Name: name, Unit: Count, Direction: Neutral, Help: "not in this version's registry"}
@@ -84,8 +84,8 @@ func PercentileMetric(p float64) string {
 	return "latency_p" + whole + rest + "_seconds"
 }
 
-// percentileOf reads a name PercentileMetric gave.
-func percentileOf(name string) (p string, ok bool) {
+// Percentile reads a name that PercentileMetric gave: latency_p995_seconds is "99.5".
+func Percentile(name string) (p string, ok bool) {
 	digits, ok := strings.CutPrefix(name, "latency_p")
 	if !ok {
 		return "", false

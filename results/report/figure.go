@@ -17,11 +17,13 @@ type Figure struct {
 	Caption string // how to read it
 	Legend  []string
 	Drawing *drawing.Drawing
+	Narrow  *drawing.Drawing // the same for a page that may be as narrow as a phone; nil where it would not fit
 }
 
 // The lay-out of figures, in points.
 const (
 	figureWidth  = 760.0
+	narrowWidth  = 480.0
 	figureMargin = 12.0
 	lineHeight   = 16.0
 	maxBars      = 60 // cells in one figure of bars; the tables hold all
@@ -83,18 +85,22 @@ func (m *Model) bars(t Table) (Figure, bool) {
 		caption += fmt.Sprintf(" The first %d of %d cells; the table has all.", maxBars, len(list))
 		list = list[:maxBars]
 	}
-	return Figure{ID: figureID("bars", t.Key), Title: heading(t), Caption: caption, Drawing: drawBars(heading(t), list, scale(t), largest)}, true
+	f := Figure{ID: figureID("bars", t.Key), Title: heading(t), Caption: caption}
+	labels := 0.0
+	for _, b := range list {
+		labels = math.Max(labels, drawing.TextWidth(b.label))
+	}
+	f.Drawing = drawBars(f.Title, list, scale(t), largest, math.Min(labels, figureWidth/3), figureWidth)
+	if labels <= narrowWidth/3 {
+		f.Narrow = drawBars(f.Title, list, scale(t), largest, labels, narrowWidth)
+	}
+	return f, true
 }
 
-func drawBars(title string, list []bar, s results.Scale, largest float64) *drawing.Drawing {
-	const barHeight, gap = 20.0, 12.0
-	labelWidth := 0.0
-	for _, b := range list {
-		labelWidth = math.Max(labelWidth, drawing.TextWidth(b.label))
-	}
-	labelWidth = math.Min(labelWidth, figureWidth/3)
-	left, right := figureMargin+labelWidth+10, figureWidth-110
-	d := &drawing.Drawing{Width: figureWidth, Height: 30 + float64(len(list))*(barHeight+gap) + 26, Title: "bars: " + title}
+func drawBars(title string, list []bar, s results.Scale, largest, labelWidth, width float64) *drawing.Drawing {
+	const barHeight, gap, valueWidth = 20.0, 12.0, 100.0
+	left, right := figureMargin+labelWidth+10, width-valueWidth
+	d := &drawing.Drawing{Width: width, Height: 30 + float64(len(list))*(barHeight+gap) + 26, Title: "bars: " + title}
 	x := drawing.Scale{Low: 0, High: largest * 1.02, From: left, To: right}
 	bottom := d.Height - 26
 	xAxis(d, x, 16, bottom, func(v float64) string { return axisNumber(v, s) })
@@ -169,9 +175,9 @@ func axisNumber(v float64, s results.Scale) string {
 func legend(d *drawing.Drawing, columns []string) float64 {
 	x, y := figureMargin, 16.0
 	for i, column := range columns {
-		name := fit(column, figureWidth/3)
+		name := fit(column, d.Width/3)
 		width := drawing.TextWidth(name) + 30
-		if x+width > figureWidth-figureMargin && x > figureMargin {
+		if x+width > d.Width-figureMargin && x > figureMargin {
 			x, y = figureMargin, y+lineHeight
 		}
 		d.Add(drawing.Mark{Shape: drawing.Rect, Class: drawing.Series(i), X: x, Y: y - 9, W: 10, H: 10})

@@ -28,14 +28,24 @@ func (m *Model) timelines() []Figure {
 	for _, what := range rowsOf(m.Series, name) {
 		lines := slices.DeleteFunc(slices.Clone(m.Series), func(s Series) bool { return name(s) != what })
 		title := what + " over time"
-		figures = append(figures, Figure{ID: figureID("time", what), Title: title, Drawing: m.drawTimeline(title, lines),
+		wide, narrow := m.inWidths(func(width float64) *drawing.Drawing { return m.drawTimeline(title, lines, width) })
+		figures = append(figures, Figure{ID: figureID("time", what), Title: title, Drawing: wide, Narrow: narrow,
 			Caption: "One line a trial, one value a second; long trials are thinned so that the lowest and the highest of each part stay. Warm-up is shaded."})
 	}
 	return figures[:min(len(figures), maxFigures)]
 }
 
-func (m *Model) drawTimeline(title string, lines []Series) *drawing.Drawing {
-	d := &drawing.Drawing{Width: figureWidth, Title: title}
+// inWidths draws a figure for a sheet and, where the names of its columns fit, for a phone.
+func (m *Model) inWidths(draw func(width float64) *drawing.Drawing) (wide, narrow *drawing.Drawing) {
+	fits := !slices.ContainsFunc(m.columnLabels(), func(c string) bool { return drawing.TextWidth(c) > narrowWidth/3 })
+	if fits {
+		narrow = draw(narrowWidth)
+	}
+	return draw(figureWidth), narrow
+}
+
+func (m *Model) drawTimeline(title string, lines []Series, width float64) *drawing.Drawing {
+	d := &drawing.Drawing{Width: width, Title: title}
 	top := legend(d, m.columnLabels())
 	bottom := top + plotHeight
 	d.Height = bottom + 28
@@ -44,7 +54,7 @@ func (m *Model) drawTimeline(title string, lines []Series) *drawing.Drawing {
 		end, high = math.Max(end, slices.Max(s.Seconds)), math.Max(high, slices.Max(s.Values))
 		warmup = math.Max(warmup, s.Warmup)
 	}
-	x := drawing.Scale{Low: 0, High: math.Max(end, 1), From: plotLeft, To: figureWidth - figureMargin}
+	x := drawing.Scale{Low: 0, High: math.Max(end, 1), From: plotLeft, To: width - figureMargin}
 	y := drawing.Scale{Low: 0, High: math.Max(high*1.05, 1), From: bottom, To: top}
 	if warmup > 0 {
 		d.Add(drawing.Mark{Shape: drawing.Rect, Class: drawing.Shade, X: x.From, Y: top, W: x.At(warmup) - x.From, H: plotHeight, Tip: "warm-up, not measured"})
@@ -75,14 +85,15 @@ func (m *Model) latencyFigures() []Figure {
 				lines = append(lines, l)
 			}
 		}
-		figures = append(figures, Figure{ID: figureID("latency", title), Title: "Latency of " + title, Drawing: m.drawLatency(title, lines),
+		wide, narrow := m.inWidths(func(width float64) *drawing.Drawing { return m.drawLatency(title, lines, width) })
+		figures = append(figures, Figure{ID: figureID("latency", title), Title: "Latency of " + title, Drawing: wide, Narrow: narrow,
 			Caption: "Share of events that took longer, all trials of a cell together; both axes are logarithmic. A line ends where fewer than ten events lie beyond."})
 	}
 	return figures[:min(len(figures), maxFigures)]
 }
 
-func (m *Model) drawLatency(title string, lines []Latency) *drawing.Drawing {
-	d := &drawing.Drawing{Width: figureWidth, Title: "latency: " + title}
+func (m *Model) drawLatency(title string, lines []Latency, width float64) *drawing.Drawing {
+	d := &drawing.Drawing{Width: width, Title: "latency: " + title}
 	top := legend(d, m.columnLabels())
 	bottom := top + plotHeight
 	d.Height = bottom + 28
@@ -92,7 +103,7 @@ func (m *Model) drawLatency(title string, lines []Latency) *drawing.Drawing {
 			low, high, least = math.Min(low, p.Seconds), math.Max(high, p.Seconds), math.Min(least, p.Beyond)
 		}
 	}
-	x := drawing.Scale{Low: math.Pow(10, math.Floor(math.Log10(low))), High: math.Pow(10, math.Ceil(math.Log10(high))), From: plotLeft, To: figureWidth - 30, Log: true}
+	x := drawing.Scale{Low: math.Pow(10, math.Floor(math.Log10(low))), High: math.Pow(10, math.Ceil(math.Log10(high))), From: plotLeft, To: width - 30, Log: true}
 	y := drawing.Scale{Low: math.Pow(10, math.Floor(math.Log10(least))), High: 1, From: bottom, To: top, Log: true}
 	yAxis(d, y, x.From, x.To, func(v float64) string { return trimZeros(results.FormatNumber(v*100)) + "%" })
 	xAxis(d, x, top, bottom, func(v float64) string { return axisNumber(v, results.ScaleOf(results.Seconds, v)) })
@@ -104,61 +115,6 @@ func (m *Model) drawLatency(title string, lines []Latency) *drawing.Drawing {
 		d.Add(line)
 	}
 	return d
-}
-
-// orderFigure draws the first headline metric in the order the trials ran, each against its own cell's median: a slope
-// that all cells share is the lab's drift, not the subject's.
-func (m *Model) orderFigure() (Figure, bool) {
-	table := slices.IndexFunc(m.Tables, func(t Table) bool { return t.Headline })
-	if table < 0 {
-		return Figure{}, false
-	}
-	t := m.Tables[table]
-	place := map[string]int{}
-	for i, trial := range m.Trials {
-		place[trial.Run+"/"+trial.ID] = i
-		place[trial.ID] = i
-	}
-	type point struct {
-		at     int
-		change float64
-		column int
-		tip    string
-	}
-	var points []point
-	reach := 0.02
-	for _, row := range t.Rows {
-		for _, e := range row.Entries {
-			for i, v := range e.Summary.Values {
-				if e.Summary.N < 2 || *e.Summary.Median == 0 {
-					continue
-				}
-				change := v/(*e.Summary.Median) - 1
-				reach = math.Max(reach, math.Abs(change))
-				points = append(points, point{place[e.Trials[i]], change, m.columnIndex(e.Column),
-					fmt.Sprintf("%s: %s against its cell's median", e.Trials[i], results.FormatChange(1+change))})
-			}
-		}
-	}
-	if len(points) < 3 {
-		return Figure{}, false
-	}
-	title := t.Metric.Name + " in the order the trials ran"
-	d := &drawing.Drawing{Width: figureWidth, Title: title}
-	top := legend(d, m.columnLabels())
-	bottom := top + plotHeight*0.7
-	d.Height = bottom + 28
-	x := drawing.Scale{Low: 0, High: float64(max(1, len(m.Trials)-1)), From: plotLeft + 8, To: figureWidth - figureMargin - 8}
-	y := drawing.Scale{Low: -reach * 1.1, High: reach * 1.1, From: bottom, To: top}
-	yAxis(d, y, plotLeft, figureWidth-figureMargin, func(v float64) string { return results.FormatChange(1 + v) })
-	d.HLine(drawing.Axis, plotLeft, figureWidth-figureMargin, y.At(0))
-	for _, p := range points {
-		d.Add(drawing.Mark{Shape: drawing.Dot, Class: drawing.Series(p.column), X: x.At(float64(p.at)), Y: y.At(p.change), R: 3, Tip: p.tip})
-	}
-	d.Write(drawing.Label, plotLeft, bottom+lineHeight, drawing.Start, "first trial")
-	d.Write(drawing.Label, figureWidth-figureMargin, bottom+lineHeight, drawing.End, "last trial")
-	return Figure{ID: "order", Title: title, Drawing: d,
-		Caption: "Each trial against the median of its own cell. A slope that all cells share is drift of the laboratory, not of the subject."}, true
 }
 
 // rowsOf lists the distinct names of a list, in order.

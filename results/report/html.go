@@ -53,6 +53,7 @@ type (
 	htmlFigure struct {
 		Title, Caption string
 		SVG            template.HTML // made by package drawing, which escapes every text
+		Narrow         bool          // fits a phone as it is
 	}
 	htmlLink  struct{ ID, Text string }
 	htmlClaim struct {
@@ -82,7 +83,10 @@ func writeHTML(w io.Writer, m *Model, _ Style) error {
 		Counts: fmt.Sprintf("%d planned: %s.", m.Counts.planned(), countsText(m.Counts)), Kernel: kernelTables(m)}
 	figures := map[string]htmlFigure{}
 	for _, f := range m.Figures() {
-		figure := htmlFigure{f.Title, f.Caption, template.HTML(f.Drawing.InlineSVG())}
+		figure := htmlFigure{f.Title, f.Caption, template.HTML(f.Drawing.InlineSVG()), f.Narrow != nil}
+		if f.Narrow != nil {
+			figure.SVG = template.HTML(f.Narrow.InlineSVG())
+		}
 		figures[f.ID] = figure
 		switch {
 		case strings.HasPrefix(f.ID, "time"):
@@ -94,7 +98,7 @@ func writeHTML(w io.Writer, m *Model, _ Style) error {
 		}
 	}
 	p.Overview, p.Matrices = overviewOf(m), matricesOf(m, figures)
-	p.Why, p.Probes, p.Percentiles = levelsOfCost(m), gridOf(m, isProbe), gridOf(m, isLatency)
+	p.Why, p.Probes, p.Percentiles = levelsOfCost(m), gridOf(m, isProbe), percentilesOf(m)
 	if rounds := m.roundsToDecide(); rounds > 0 && len(m.Again) == 1 {
 		p.Decide = fmt.Sprintf("%s --set rounds=%d", m.Again[0], rounds)
 	}

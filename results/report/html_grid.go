@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -55,6 +57,24 @@ func isCost(t Table) bool {
 }
 
 func isLatency(t Table) bool { return slices.Contains(latencyMetrics, t.Metric.Name) }
+
+// percentilesOf is the grid of latencies: what belongs to one operation of one step together, from the smallest up.
+func percentilesOf(m *Model) *grid {
+	var groups []string
+	group := func(t Table) string { return fmt.Sprint(t.Step, t.Labels) }
+	for _, t := range m.Tables {
+		if g := group(t); isLatency(t) && !slices.Contains(groups, g) {
+			groups = append(groups, g)
+		}
+	}
+	ordered := *m
+	ordered.Tables = slices.DeleteFunc(slices.Clone(m.Tables), func(t Table) bool { return !isLatency(t) })
+	slices.SortStableFunc(ordered.Tables, func(a, b Table) int {
+		return cmp.Or(cmp.Compare(slices.Index(groups, group(a)), slices.Index(groups, group(b))),
+			cmp.Compare(slices.Index(latencyMetrics, a.Metric.Name), slices.Index(latencyMetrics, b.Metric.Name)))
+	})
+	return gridOf(&ordered, isLatency)
+}
 
 func isProbe(t Table) bool { return t.Labels[probeLabel] != "" }
 

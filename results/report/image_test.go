@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"platter/results/report/drawing"
 )
 
 // TestImages decodes the sheet of a rich report: its size is the drawing's, it is white, and every series has its colour
@@ -149,5 +151,55 @@ func TestHostileHistograms(t *testing.T) {
 		if len(m.Problems) != 1 || !strings.Contains(m.Problems[0], "histogram of transaction") || m.Counts.OK != 35 {
 			t.Errorf("%.20q: problems %v, counts %+v", encoded, m.Problems, m.Counts)
 		}
+	}
+}
+
+// TestFiguresFitAPhone: a page shows the narrow drawing of a figure whose columns have names that fit, and says the same
+// in it; nothing is cut to make it fit.
+func TestFiguresFitAPhone(t *testing.T) {
+	texts := func(d *drawing.Drawing) (out []string) {
+		for _, m := range d.Marks {
+			if m.Shape == drawing.Text && m.Class == drawing.Strong {
+				out = append(out, m.Text)
+			}
+			if m.Shape == drawing.Text && (m.X < 0 || m.X > d.Width) {
+				t.Errorf("%s: %q is written at %v of %v", d.Title, m.Text, m.X, d.Width)
+			}
+		}
+		return out
+	}
+	narrow := 0
+	for _, f := range models(t)["rich"].Figures() {
+		if f.Narrow == nil {
+			continue
+		}
+		narrow++
+		if f.Narrow.Width != narrowWidth || !slices.Equal(texts(f.Drawing), texts(f.Narrow)) {
+			t.Errorf("%s: %v wide says %q, narrow says %q", f.ID, f.Narrow.Width, texts(f.Drawing), texts(f.Narrow))
+		}
+	}
+	if narrow == 0 {
+		t.Error("no figure fits a phone")
+	}
+	for _, f := range models(t)["hostile"].Figures() {
+		if f.Narrow != nil {
+			t.Errorf("%s: a narrow figure of names that do not fit", f.ID)
+		}
+	}
+}
+
+// TestPercentilesInOrder: what belongs to one operation stands together, from the smallest up, named as people write it.
+func TestPercentilesInOrder(t *testing.T) {
+	m := models(t)["rich"]
+	var names []string
+	for _, row := range percentilesOf(m).Rows {
+		name, _, _ := strings.Cut(row[0], " · ")
+		names = append(names, name)
+	}
+	if want := []string{"Latency mean", "Latency p95", "Latency p99", "Latency maximum"}; !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+	if got := metricTitle("latency_p999_seconds"); got != "Latency p99.9" {
+		t.Errorf("p99.9 is called %q", got)
 	}
 }

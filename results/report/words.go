@@ -49,14 +49,20 @@ func shortTitle(t Table) string {
 	return titleOf(t)
 }
 
-// metricTitle turns a metric's name into words: latency_p95_seconds is "Latency p95", run_seconds "Run time".
+// metricTitle turns a metric's name into words: latency_p999_seconds is "Latency p99.9", run_seconds "Run time".
 func metricTitle(name string) string {
 	words := strings.ReplaceAll(name, "_", " ")
 	switch {
 	case strings.HasPrefix(name, "latency_"):
 		words = strings.TrimSuffix(words, " seconds")
+		if p, is := results.Percentile(name); is {
+			words = "latency p" + p
+		}
 	case strings.HasPrefix(name, "cpu_"):
 		words = "processor" + strings.TrimSuffix(strings.TrimPrefix(words, "cpu"), " ratio")
+		if before, is := strings.CutSuffix(words, " seconds"); is {
+			words = before + " time"
+		}
 	case strings.HasSuffix(name, "_seconds"):
 		words = strings.TrimSuffix(words, " seconds") + " time"
 	case strings.HasSuffix(name, "_ratio"):
