@@ -26,6 +26,11 @@ func answer(m *Model) string {
 	if m.Counts.OK == 0 {
 		return "No answer: none of the trials is valid."
 	}
+	return strings.TrimSpace(losses(m) + " " + compared(m))
+}
+
+// compared answers with the comparisons.
+func compared(m *Model) string {
 	all := findings(m)
 	switch {
 	case len(all) == 0:

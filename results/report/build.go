@@ -116,8 +116,8 @@ func (b *builder) model(o Options) (*Model, error) {
 	m.Lab = b.lab()
 	m.Held, m.Differs = compareFacts(b.trials, b.varying, cellName)
 	m.Trials = b.list()
-	m.Answer = answer(m)
 	m.Notes = b.notes.list
+	m.Answer = answer(m)
 	return m, nil
 }
 
