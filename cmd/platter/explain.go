@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"platter/results"
 	"platter/results/report"
 	"platter/results/store"
 )
@@ -77,7 +78,7 @@ func factsIn(run *store.Run, filter map[string][]string) (map[string]string, err
 }
 
 // printDifferences lists what was not the same in the two runs: plans and states, then what their trials recorded, then
-// what nobody declared to vary within the runs.
+// what nobody declared to vary within the runs, then how quiet the host was.
 func printDifferences(w io.Writer, runs []*store.Run, m *report.Model, base, other map[string]string) {
 	var lines []string
 	listed := map[string]bool{}
@@ -104,6 +105,7 @@ func printDifferences(w io.Writer, runs []*store.Run, m *report.Model, base, oth
 			lines = append(lines, fmt.Sprintf("%s: the same values in both, and not the same in all their trials", d.Name))
 		}
 	}
+	lines = append(lines, noiseLines(m.NoiseOf(runs[0].ID(), runs[1].ID()))...)
 	if len(lines) == 0 {
 		lines = []string{"nothing that platter looks at"}
 	}
@@ -112,4 +114,17 @@ func printDifferences(w io.Writer, runs []*store.Run, m *report.Model, base, oth
 		fmt.Fprintln(w, "  "+printable(line))
 	}
 	fmt.Fprintln(w)
+}
+
+// noiseLines says which probes of the laboratory moved between two runs.
+func noiseLines(probes []report.Noise) (lines []string) {
+	for _, n := range probes {
+		if !n.Changed() {
+			continue
+		}
+		a, b := *n.Sides[0].Median, *n.Sides[1].Median
+		scale := results.ScaleOf(n.Metric.Unit, a, b)
+		lines = append(lines, fmt.Sprintf("the host, by the noise probe's %s: %s | %s (%s)", n.Metric.Name, scale.Format(a), scale.Format(b), results.FormatChange(b/a)))
+	}
+	return lines
 }

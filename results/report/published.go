@@ -84,10 +84,11 @@ func (b *builder) scoreStrata(c claim) []*stratum {
 // percentUnit is what scores are in; it is no unit of a metric.
 const percentUnit results.Unit = "%"
 
-// published fills in the figures of the study's write-up.
+// published fills in the figures of the study's write-up. Where runs are compared with one another there is none: its
+// columns would join what the rest of the report holds apart.
 func (b *builder) published() *Published {
 	s, ok := published.Lookup(b.plans[0].Study)
-	if !ok {
+	if !ok || slices.Contains(b.columns, RunFactor) {
 		return nil
 	}
 	out := &Published{Source: s.Source, Year: s.Year, Machine: s.Machine, Software: s.Software, Levels: s.Levels}

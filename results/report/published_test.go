@@ -58,6 +58,18 @@ func TestBesideTheWriteUp(t *testing.T) {
 	}
 }
 
+// TestRunsAreNotJoined: where runs stand side by side, no column joins their trials beside a printed figure.
+func TestRunsAreNotJoined(t *testing.T) {
+	a, b := replay(0.5, "ext3", "ext2", "vfat"), replay(2, "ext3", "ext2", "vfat")
+	b.id = "20260201T021500Z-ext4-vs-xfs-7f3a9c"
+	for i := range b.results {
+		b.results[i].RunID = b.id
+	}
+	if m := build(t, Options{}, a, b); m.Published != nil {
+		t.Errorf("half and twice the printed time are together %v", *m.Published.Rows[0].Cells[0].Ours.Median)
+	}
+}
+
 // TestHolesAreNotFilled: without vfat there are figures of two columns and no scores.
 func TestHolesAreNotFilled(t *testing.T) {
 	p := build(t, Options{}, replay(1, "ext3", "ext2")).Published

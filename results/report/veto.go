@@ -81,7 +81,7 @@ func (b *builder) quietness(tables []Table) quiet {
 		}
 	}
 	for _, t := range tables {
-		if t.Labels[probeLabel] != "noise" || t.Labels["when"] != "before" || !slices.Contains([]string{"cpu_loop_seconds", "sync_write_median_seconds"}, t.Metric.Name) {
+		if t.Labels[probeLabel] != "noise" || t.Labels["when"] != "before" || !slices.Contains(noiseMetrics, t.Metric.Name) {
 			continue
 		}
 		for _, row := range t.Rows {
