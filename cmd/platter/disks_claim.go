@@ -82,7 +82,7 @@ func claimDisk(c *cli.Context) error {
 	if err := claims.Save(); err != nil {
 		return &lab.InfraError{What: "keep the claim", Err: err}
 	}
-	fmt.Fprintf(c.App.Writer, "\nclaimed until %s; a study uses it as disks: {NAME: {claim: %s}}, or with --set disks.NAME.claim=%[2]s\n", claim.ExpiresAt.Format(time.DateOnly), d.Passport.Serial)
+	fmt.Fprintf(c.App.Writer, "\nclaimed until %s; a study uses it as disks: {NAME: {claim: %s}}, or with --set 'disks.NAME={claim: %[2]s}'\n", claim.ExpiresAt.Format(time.DateOnly), d.Passport.Serial)
 	return nil
 }
 

@@ -56,8 +56,8 @@ func TestRealDisks(t *testing.T) {
 	claims := filepath.Join(t.TempDir(), "claims.json")
 	flash, turning := loopDisk(t, claims), loopDisk(t, claims)
 	dir := t.TempDir()
-	study := []string{"run", "ssd-vs-hdd@smoke", "--claims", claims, "--set", "disks.flash.claim=" + flash, "--set", "disks.disk-a.claim=" + turning,
-		"--set", "disks.flash.size=256MiB", "--set", "factors.storage.hdd={filesystem: ext4, on: disk-a}", "--set", "rounds=1", "--set", "claims=[]",
+	study := []string{"run", "ssd-vs-hdd@smoke", "--claims", claims, "--set", "disks.flash={claim: " + flash + "}", "--set", "disks.disk-a={claim: " + turning + "}",
+		"--set", "factors.storage.hdd={filesystem: ext4, on: disk-a}", "--set", "rounds=1", "--set", "claims=[]",
 		"--set", "factors.config={uncached: {innodb_buffer_pool_size: 6M, innodb_flush_method: O_DIRECT}}", "--set", "quiesce=0s", "--set", "probes=[]",
 		"--set", "factors.workload.original.oltp_table_size=500", "--set", "factors.workload.original.max_requests=20"}
 	first := start(t, append(study, "--json", "--results", dir)...)
