@@ -123,6 +123,9 @@
 //   - A trial's machine gets the disks its storage lies on, and no others.
 //   - A plan holds hashes of the serials and WWNs of claimed disks, and claims are found by them: what is kept and shown
 //     around names no disk, and a run can still be resumed. The job of a disk that shows its own serial gets it last.
+//   - Whatever a run makes carries its tag: owner (process, start, boot, PID namespace), run and expiry. What a dead owner
+//     has is left over. An owner in another container cannot be seen; then the expiry decides, a week after its last trial
+//     began.
 //   - Software emulation is allowed and never silent: results, titles and comparisons carry the accelerator.
 //   - Disk sizes need their unit spelt out (GiB or GB): what 2G means differs between tools.
 //   - Note: YAML anchors and merge keys were left out of the language on purpose. They let one line mean another, and
