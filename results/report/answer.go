@@ -139,6 +139,9 @@ func overview(m *Model, all []finding) string {
 		}
 	}
 	text := fmt.Sprintf("Of %d comparisons against %s: %s.", len(all), m.Baseline, strings.Join(parts, ", "))
+	if tooFew(all) {
+		text = strings.TrimSuffix(text, ".") + ", for there are " + all[0].entry.Comparison.Reason + "."
+	}
 	var largest *finding
 	for _, f := range append(append([]finding(nil), by[stats.Improved]...), by[stats.Regressed]...) {
 		if largest == nil || math.Abs(math.Log(*f.entry.Comparison.Ratio)) > math.Abs(math.Log(*largest.entry.Comparison.Ratio)) {

@@ -211,3 +211,15 @@ func TestClean(t *testing.T) {
 		t.Errorf("a long text stays %d bytes long", len(long))
 	}
 }
+
+// TestAnswerSaysWhyNothingIsDecided: where one reason leaves all of many comparisons open, the answer is that reason.
+func TestAnswerSaysWhyNothingIsDecided(t *testing.T) {
+	two := map[string][]float64{"ext4": {8.1, 8.4}, "xfs": {7.7, 7.8}, "btrfs": {7.1, 7.9}, "jfs": {7.2, 7.3}, "f2fs": {7.4, 7.5}}
+	m := build(t, Options{}, studyOf(two, "ext4", "xfs", "btrfs", "jfs", "f2fs"))
+	if want := "undecided, for there are too few trials: at n = 2 the smallest possible p is .333."; !strings.Contains(m.Answer, want) {
+		t.Errorf("the answer is %q, want %q in it", m.Answer, want)
+	}
+	if m := build(t, Options{}, tenTrials()); strings.Contains(m.Answer, "too few") {
+		t.Errorf("ten trials a side: %q", m.Answer)
+	}
+}
