@@ -174,11 +174,11 @@ func guestPath(t *testing.T) string {
 	return buildGuest(t, "../../cmd/platter-guest")
 }
 
-// buildGuest compiles a guest binary of the same build as this test.
-func buildGuest(t *testing.T, source string) string {
+// buildGuest compiles a guest binary of the same build as this test; flags are further ones of go build.
+func buildGuest(t *testing.T, source string, flags ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "guest")
-	command := exec.Command("go", "build", "-o", path, source)
+	command := exec.Command("go", append(append([]string{"build", "-o", path}, flags...), source)...)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -189,7 +189,7 @@ func buildGuest(t *testing.T, source string) string {
 // TestGuestKilled: when the agent is killed in the middle of its job the trial is lost, with no numbers, and tried again.
 func TestGuestKilled(t *testing.T) {
 	needVM(t)
-	found := carry(t, nil, buildGuest(t, "./testdata/killed-guest"))
+	found := carry(t, nil, buildGuest(t, "./testdata/faulty-guest", "-ldflags", "-X main.killAfter=5s"))
 	if len(found) != 2 {
 		t.Fatalf("%d results, want both attempts", len(found))
 	}

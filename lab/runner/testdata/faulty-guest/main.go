@@ -1,5 +1,6 @@
 // Command faulty-guest is platter-guest, but for one thing: when a step begins whose name is that of a fault, it does to
-// its machine what hardware, the kernel or an operator may do.
+// its machine what hardware, the kernel or an operator may do. Linked with killAfter it does one thing more: its agent is
+// killed that long after its start, whatever it does then.
 package main
 
 import (
@@ -27,6 +28,16 @@ var faults = map[string]func(){
 	"sshd-gone":      func() { os.Remove("/usr/sbin/sshd"); killAll("sshd") },
 	"clock-forward":  func() { step(time.Hour) },
 	"clock-back":     func() { step(-time.Hour) },
+}
+
+// killAfter is set when the binary is linked; "" lets the agent live.
+var killAfter string
+
+// killLater kills the agent as the kernel or an operator may do.
+func killLater() {
+	if after, err := time.ParseDuration(killAfter); err == nil {
+		time.AfterFunc(after, func() { syscall.Kill(os.Getpid(), syscall.SIGKILL) })
+	}
 }
 
 // step moves the wall clock.
@@ -76,6 +87,7 @@ func main() {
 			break
 		}
 		go await(*dir)
+		killLater()
 		err = agent.Run(ctx, *job, *dir, os.Stderr)
 	case "follow":
 		err = agent.Follow(ctx, *dir, *offset, os.Stdout)
