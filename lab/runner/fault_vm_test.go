@@ -59,7 +59,7 @@ var faults = []fault{
 		reason: []string{"the connection to the guest was lost in step sshd-gone: ", "gave up", "the machine is running"}, evidence: "sshd ended with status"},
 	{name: "clock-forward", status: results.StatusInvalid, limit: 90 * time.Second, reason: []string{"the wall clock stepped by 36", "against the monotonic clock"}},
 	{name: "clock-back", status: results.StatusInvalid, limit: 90 * time.Second, reason: []string{"the wall clock stepped by -3", "against the monotonic clock"}},
-	{name: "suspended", status: results.StatusInvalid, limit: 150 * time.Second, reason: []string{"somebody paused the machine for about "},
+	{name: "suspended", status: results.StatusInvalid, limit: 150 * time.Second, reason: []string{"somebody paused the machine for about ", " by the machine's hardware clock"},
 		host: func(t *testing.T, h *faultHost) {
 			h.virsh(t, "suspend")
 			time.Sleep(20 * time.Second)

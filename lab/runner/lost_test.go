@@ -132,3 +132,22 @@ func TestClocks(t *testing.T) {
 		})
 	}
 }
+
+// TestPauseIsToldFirst: a guest whose clock stood still with its machine rejects its numbers itself; the result says why.
+func TestPauseIsToldFirst(t *testing.T) {
+	for status, want := range map[results.Status]string{
+		results.StatusOK:      "somebody paused the machine",
+		results.StatusInvalid: "somebody paused the machine; the clocks are apart",
+		results.StatusFailed:  "the clocks are apart",
+	} {
+		tr := &trial{collected: collected{done: &guest.Done{Status: status}}, pauses: []string{"somebody paused the machine"}}
+		if status != results.StatusOK {
+			tr.done.Reason = "the clocks are apart"
+		}
+		var r results.Result
+		tr.judge(t.Context(), &r, nil)
+		if r.Reason != want || r.Status == results.StatusOK {
+			t.Errorf("%s: %s, %q; want %q", status, r.Status, r.Reason, want)
+		}
+	}
+}

@@ -57,8 +57,9 @@ func (t *trial) judge(ctx context.Context, r *results.Result, err error) {
 	switch {
 	case err == nil && t.done != nil:
 		r.Status, r.Reason, r.Evidence = t.done.Status, t.done.Reason, t.done.Evidence
-		if pauses := t.pausesSeen(); len(pauses) > 0 && r.Status == results.StatusOK {
-			r.Status, r.Reason = results.StatusInvalid, strings.Join(pauses, "; ")
+		if pauses := t.pausesSeen(); len(pauses) > 0 && (r.Status == results.StatusOK || r.Status == results.StatusInvalid) {
+			// What the guest found may be no more than what it saw of the pause, so the pause is told first.
+			r.Status, r.Reason = results.StatusInvalid, strings.Trim(strings.Join(append(pauses, r.Reason), "; "), "; ")
 		}
 	case context.Cause(ctx) != nil:
 		r.Status, r.Reason = results.StatusInterrupted, context.Cause(ctx).Error()
