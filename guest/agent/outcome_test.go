@@ -13,6 +13,8 @@ import (
 	"platter/guest/server"
 	"platter/guest/workload"
 	"platter/results"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestOutcome(t *testing.T) {
@@ -96,5 +98,21 @@ func TestKernelLines(t *testing.T) {
 		if got := kernelFault.MatchString(line); got != want {
 			t.Errorf("fault %v for %q", got, line)
 		}
+	}
+}
+
+// TestLayoutSettingsLast: two makings of the same array have the same settings, for all that mdadm prints of them.
+func TestLayoutSettingsLast(t *testing.T) {
+	made := func(at, uuid string) map[string]string {
+		return map[string]string{"level": "5", "Chunk Size": "512K", "Creation Time": at, "Update Time": at, "Events": uuid, "UUID": uuid}
+	}
+	asked := map[string]string{"level": "5"}
+	one, two := made("Tue Dec  1 01:01:13 2026", "528a1d07"), made("Tue Dec  1 01:05:52 2026", "9e6588d0")
+	got := compare("layout", asked, lasting(one))
+	if diff := cmp.Diff(got, compare("layout", asked, lasting(two))); diff != "" || len(got) != 2 {
+		t.Errorf("%d settings, %s", len(got), diff)
+	}
+	if one["UUID"] == "" {
+		t.Error("the fact itself is gone")
 	}
 }

@@ -241,7 +241,7 @@ func (t *trial) readBack(ctx context.Context) error {
 		for k, v := range made {
 			t.facts.Facts[fmt.Sprintf("%s.%d.%s", part.Layout.Name, part.ID, k)] = v
 		}
-		settings = append(settings, compare("layout", part.Node.Options, made)...)
+		settings = append(settings, compare("layout", part.Node.Options, lasting(made))...)
 	}
 	settings = append(settings, t.mountSettings()...)
 	var st unix.Statfs_t

@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,6 +125,19 @@ func askedOptions(s guest.Storage) map[string]string {
 		asked["label"] = s.Label
 	}
 	return asked
+}
+
+// ofOneMaking are facts that tell one making of a device from the next. They stay facts; as settings they would differ
+// between any two trials, however alike.
+var ofOneMaking = []string{"Creation Time", "Update Time", "Events", "UUID"}
+
+// lasting leaves out what no two makings of the same layout share.
+func lasting(made map[string]string) map[string]string {
+	out := maps.Clone(made)
+	for _, name := range ofOneMaking {
+		delete(out, name)
+	}
+	return out
 }
 
 // compare returns a setting for each option asked, and for each other that could be read back.
