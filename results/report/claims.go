@@ -208,14 +208,24 @@ func joinStrata(out ClaimResult, judged []ClaimResult, strata []*stratum) ClaimR
 	out.Direction = agree(func(r ClaimResult) Judgement { return r.Direction })
 	out.Order = agree(func(r ClaimResult) Judgement { return r.Order })
 	out.Magnitude = agree(func(r ClaimResult) Judgement { return r.Magnitude })
-	var parts []string
+	var names, parts []string
+	alike := judged[0].Reason != ""
 	for i, r := range judged {
-		parts = append(parts, fmt.Sprintf("%s: %s", strata[i].name, r.sides()))
+		alike = alike && r.sides() == judged[0].sides() && r.Reason == judged[0].Reason
+		names = append(names, strata[i].name)
+		part := strata[i].name + ": " + r.sides()
+		if r.Reason != "" {
+			part += " (" + r.Reason + ")"
+		}
+		parts = append(parts, part)
 		if r.NeededN != nil && (out.NeededN == nil || *r.NeededN > *out.NeededN) {
 			out.NeededN = r.NeededN
 		}
 	}
 	out.Reason = strings.Join(parts, "; ")
+	if alike {
+		out.Reason = judged[0].Reason + ", in each of " + join(names)
+	}
 	return out
 }
 

@@ -102,6 +102,17 @@ func TestClaimOverStrata(t *testing.T) {
 	}
 }
 
+// TestStrataSayWhy: a claim that no stratum decides says what each lacks, once where they lack the same.
+func TestStrataSayWhy(t *testing.T) {
+	for rounds, want := range map[int]string{1: "single trials do not tell how much they vary: at least 6 a side are needed, in each of ", 2: "n = 2"} {
+		f := matrix("a", func(storage, config string, round int) *float64 { return steady(10, round) }, rounds)
+		f.plan["claims"] = []claim{{ID: "c", Text: "t", Metric: "run_seconds", Factor: "storage", Order: []string{"xfs", "ext4"}}}
+		if got := build(t, Options{}, f).Claims[0]; got.Direction != CannotTell || !strings.Contains(got.Line(), want) || !strings.Contains(got.Reason, "large") {
+			t.Errorf("%d rounds: %s, want %q", rounds, got.Line(), want)
+		}
+	}
+}
+
 // TestClaimsOfTwoRuns: two runs of a study make each claim once, judged run by run.
 func TestClaimsOfTwoRuns(t *testing.T) {
 	a := studyOf(map[string][]float64{"a": six(8), "b": six(10)}, "a", "b")
