@@ -85,10 +85,14 @@ func writeModel(c *cli.Context, m *report.Model) error {
 	return errors.Join(report.Write(f, format, m, report.Style{}), f.Close())
 }
 
-// partial is the error of a report that leaves files out: it is printed whole and ends as damaged.
+// partial is the error of a report that leaves files out: it is printed whole and ends as damaged, or as incomplete where all
+// that is left out are attempts that did not end.
 func partial(m *report.Model) error {
-	if !m.Partial() {
+	switch {
+	case !m.Partial():
 		return nil
+	case m.Unended == len(m.Problems):
+		return fmt.Errorf("%w: %s left no result; platter status tells whether the run goes on, platter run --resume goes on with one that does not", errIncomplete, count(m.Unended, "attempt"))
 	}
 	return fmt.Errorf("%w: the report leaves out %s", errIntegrity, count(len(m.Problems), "file"))
 }

@@ -86,7 +86,7 @@ func (b *builder) model(o Options) (*Model, error) {
 		Schema: Schema, Study: p.Study, Scale: p.Scale, Question: oneLine(p.Question),
 		Accelerators: sorted(b.titles.accelerators), Caches: sorted(b.titles.caches),
 		Durability: sorted(b.titles.durability), Emulated: sorted(b.titles.emulated), Passthrough: sorted(b.titles.passthrough),
-		Runs: b.runs, Factors: b.varying, Rows: b.rows, Columns: b.columns, Baseline: b.base, Problems: b.problems, Again: unique(b.again),
+		Runs: b.runs, Factors: b.varying, Rows: b.rows, Columns: b.columns, Baseline: b.base, Problems: b.problems, Unended: b.unended, Again: unique(b.again),
 	}
 	for _, other := range b.plans[1:] {
 		if other.Study != p.Study {

@@ -100,8 +100,8 @@ func TestIncompleteAttempts(t *testing.T) {
 	}
 	f.results = f.results[1:]
 	m := build(t, Options{}, f)
-	if !m.Partial() || m.Counts.Missing != 1 {
-		t.Errorf("problems %v, counts %+v: the trial never ended", m.Problems, m.Counts)
+	if !m.Partial() || m.Counts.Missing != 1 || m.Unended != 1 {
+		t.Errorf("problems %v, %d unended, counts %+v: the trial never ended", m.Problems, m.Unended, m.Counts)
 	}
 }
 

@@ -66,6 +66,7 @@ type collection struct {
 	missing  []*trial // planned, without any result
 	controls []*trial // second names of cells (A/A), with a result or without; in neither of the others
 	problems []string
+	unended  int // of the problems: attempts that left no result
 	again    []string
 	titles   titles
 }
@@ -105,6 +106,9 @@ func collect(folders []Folder) collection {
 
 func (c *collection) problem(folder Folder, err error) {
 	c.problems = append(c.problems, oneLine(clean(fmt.Sprintf("%s: %v", folder.ID(), err))))
+	if isIncomplete(err) {
+		c.unended++
+	}
 }
 
 // readTrials keeps one attempt a trial: the last valid one, otherwise the last.

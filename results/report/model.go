@@ -45,8 +45,9 @@ type Model struct {
 	Trials    []Trial       `json:"trials"`
 	Notes     []Note        `json:"notes"`
 
-	Problems []string `json:"problems"` // files that could not be used; not empty means a partial report
-	Again    []string `json:"again"`    // command lines that would run the same again
+	Problems []string `json:"problems"`          // files that could not be used; not empty means a partial report
+	Unended  int      `json:"unended,omitempty"` // how many of the problems are attempts without a result: a run goes on, or was killed
+	Again    []string `json:"again"`             // command lines that would run the same again
 }
 
 // Partial reports whether files were left out because they could not be used.
