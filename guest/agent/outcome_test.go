@@ -101,10 +101,10 @@ func TestKernelLines(t *testing.T) {
 	}
 }
 
-// TestLayoutSettingsLast: two makings of the same array have the same settings, for all that mdadm prints of them.
+// TestLayoutSettingsLast: two makings of the same layout have the same settings, for all that mdadm and sgdisk print of them.
 func TestLayoutSettingsLast(t *testing.T) {
 	made := func(at, uuid string) map[string]string {
-		return map[string]string{"level": "5", "Chunk Size": "512K", "Creation Time": at, "Update Time": at, "Events": uuid, "UUID": uuid}
+		return map[string]string{"level": "5", "Chunk Size": "512K", "Creation Time": at, "Update Time": at, "Events": uuid, "UUID": uuid, "Partition unique GUID": uuid}
 	}
 	asked := map[string]string{"level": "5"}
 	one, two := made("Tue Dec  1 01:01:13 2026", "528a1d07"), made("Tue Dec  1 01:05:52 2026", "9e6588d0")

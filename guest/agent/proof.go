@@ -129,7 +129,7 @@ func askedOptions(s guest.Storage) map[string]string {
 
 // ofOneMaking are facts that tell one making of a device from the next. They stay facts; as settings they would differ
 // between any two trials, however alike.
-var ofOneMaking = []string{"Creation Time", "Update Time", "Events", "UUID"}
+var ofOneMaking = []string{"Creation Time", "Update Time", "Events", "UUID", "Partition unique GUID"}
 
 // lasting leaves out what no two makings of the same layout share.
 func lasting(made map[string]string) map[string]string {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"platter/lab"
 	"platter/lab/blockdev"
 	"platter/results"
 )
@@ -49,6 +51,10 @@ func TestNestedInside(t *testing.T) {
 	began := time.Now()
 	_, session, err := tr.boot(t.Context(), &undo, data)
 	if err != nil {
+		var notBooted *lab.BootError
+		if errors.As(err, &notBooted) {
+			t.Logf("its console:\n%s", notBooted.Console)
+		}
 		t.Fatal(err)
 	}
 	t.Logf("booted in %.0f s", time.Since(began).Seconds())
