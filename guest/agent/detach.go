@@ -43,20 +43,34 @@ func Detach(ctx context.Context, jobFile, dir string) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start the agent: %w", err)
 	}
+	announced := func() bool {
+		p, err := readPid(dir)
+		return err == nil && p.pid == cmd.Process.Pid
+	}
 	died := make(chan error, 1)
 	go func() { died <- cmd.Wait() }()
-	for {
-		if p, err := readPid(dir); err == nil && p.pid == cmd.Process.Pid {
-			return nil
-		}
+	for !announced() {
 		select {
 		case err := <-died:
-			return fmt.Errorf("the agent ended at once (%w); see agent.log", errors.Join(err))
+			if announced() { // it had little to do, and its conversation tells
+				return nil
+			}
+			return fmt.Errorf("the agent ended before it began: %w; see agent.log", orNormal(err))
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+	return nil
+}
+
+var errNormalExit = errors.New("exit status 0")
+
+func orNormal(err error) error {
+	if err == nil {
+		return errNormalExit
+	}
+	return err
 }
 
 // stopLimit is how long an orderly stop may take: the server flushes, the filesystem is unmounted.
