@@ -45,6 +45,9 @@ func (m *Model) Figures() []Figure {
 	if f, ok := m.orderFigure(); ok {
 		figures = append(figures, f)
 	}
+	if f, ok := m.roundsFigure(); ok {
+		figures = append(figures, f)
+	}
 	return figures
 }
 

@@ -35,7 +35,7 @@ type htmlPage struct {
 	Times, Latencies               []htmlFigure
 	Percentiles, Probes, Published *grid
 	Why                            []htmlLevel
-	Order                          *htmlFigure
+	Order, Rounds                  *htmlFigure
 	Other                          []Difference
 	Decide, Declared, FactorNames  string
 	Kernel                         []htmlKernel
@@ -95,6 +95,8 @@ func writeHTML(w io.Writer, m *Model, _ Style) error {
 			p.Latencies = append(p.Latencies, figure)
 		case f.ID == "order":
 			p.Order = &figure
+		case f.ID == "rounds":
+			p.Rounds = &figure
 		}
 	}
 	p.Overview, p.Matrices = overviewOf(m), matricesOf(m, figures)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -28,6 +29,17 @@ func TestPreconditionRounds(t *testing.T) {
 			t.Errorf("line %d is %s", i, text)
 		}
 		t.Log(line)
+	}
+	lines := m.preconditionRounds()
+	if len(lines) != 2 || len(lines[0].rates) != 4 || lines[0].rates[0] != 400e6 || lines[0].rates[3] != 101e6 {
+		t.Errorf("the lines drawn are %+v", lines)
+	}
+	var page bytes.Buffer
+	if err := Write(&page, "html", m, Style{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(page.String(), "Writing disks until they are steady") || !strings.Contains(page.String(), "round 4") {
+		t.Error("the page shows no plot of the rounds")
 	}
 	for _, table := range m.Tables {
 		if isProbe(table) && (table.Metric.Headline || table.Metric.Direction != results.Neutral) {
