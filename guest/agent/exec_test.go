@@ -43,7 +43,7 @@ func TestRunGivesCommandsAFixedWorld(t *testing.T) {
 func TestRunKillsTheWholeGroupAtItsDeadline(t *testing.T) {
 	ex := &Exec{Log: quiet()}
 	pidFile := filepath.Join(t.TempDir(), "pid")
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	begin := time.Now()
 	_, err := ex.Run(ctx, script(t, "sleep 60 & echo $! > "+pidFile+"; echo 'waiting for the disk' >&2; wait"))
@@ -51,7 +51,7 @@ func TestRunKillsTheWholeGroupAtItsDeadline(t *testing.T) {
 	if !errors.As(err, &ce) || !ce.TimedOut || !strings.Contains(err.Error(), "waiting for the disk") {
 		t.Fatalf("error %v", err)
 	}
-	if took := time.Since(begin); took > 4*time.Second {
+	if took := time.Since(begin); took > 20*time.Second {
 		t.Errorf("it took %s", took)
 	}
 	text, err := os.ReadFile(pidFile)

@@ -81,6 +81,9 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFakeRun(t, 1, func(g *fakeGuest) { g.midway, g.script = c.midway, c.script })
+			if name == "the guest falls silent" {
+				f.silence = 2 * time.Second
+			}
 			_, found, err := f.carryOut(t, t.Context())
 			if err != nil || len(found) == 0 {
 				t.Fatalf("%d results, %v", len(found), err)

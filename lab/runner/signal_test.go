@@ -22,6 +22,8 @@ type fakeRun struct {
 	store *store.Run
 	left  *Left
 	plan  lab.Plan
+
+	silence time.Duration // after which a connection is dead; for a busy machine it is long
 }
 
 func newFakeRun(t *testing.T, trials int, setUp func(*fakeGuest)) *fakeRun {
@@ -40,7 +42,7 @@ func newFakeRun(t *testing.T, trials int, setUp func(*fakeGuest)) *fakeRun {
 	if err := os.Mkdir(host.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return &fakeRun{host: host, store: run, left: &Left{}, plan: plan}
+	return &fakeRun{host: host, store: run, left: &Left{}, plan: plan, silence: time.Minute}
 }
 
 func (f *fakeRun) carryOut(t *testing.T, ctx context.Context) (Summary, []results.Result, error) {
@@ -50,7 +52,7 @@ func (f *fakeRun) carryOut(t *testing.T, ctx context.Context) (Summary, []result
 		t.Fatal(err)
 	}
 	summary, err := Run(ctx, Config{Plan: f.plan, Store: f.store, Host: f.host, Images: emptyImages{}, Tag: tag, Left: f.left,
-		KeepaliveEvery: 300 * time.Millisecond, KeepaliveDead: 2 * time.Second,
+		KeepaliveEvery: 300 * time.Millisecond, KeepaliveDead: f.silence,
 		GuestBinary: func(string) (string, error) { return tinyBinary(f.host.dir + "/..") }})
 	var out []results.Result
 	for r, problem := range f.store.Results() {
