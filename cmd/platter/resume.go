@@ -41,6 +41,9 @@ func resumeRun(c *cli.Context) error {
 	if settled.Total() == len(plan.Trials) {
 		return allSettled(c, run, settled)
 	}
+	if err := removeLeftovers(c, run.ID()); err != nil { // first, for a machine of the dead run may still hold a real disk
+		return err
+	}
 	b, err := setUp(c, plan)
 	if err != nil {
 		return err
@@ -49,9 +52,6 @@ func resumeRun(c *cli.Context) error {
 	changes, err := hostChanges(run, runner.HostFacts(b.info))
 	if err != nil {
 		return err
-	}
-	if err := removeLeftovers(c.Context, b.host, run.ID()); err != nil {
-		return &lab.InfraError{What: "remove what the run left behind", Err: err}
 	}
 	if run, err = reopen(run); err != nil {
 		return err
@@ -149,19 +149,23 @@ func quoteEmpty(v reflect.Value) string {
 
 // removeLeftovers removes the machines and volumes that a killed process of this run left: they would disturb the
 // trials to come.
-func removeLeftovers(ctx context.Context, host *hypervisor.Host, run string) error {
-	left, err := host.Leftovers(ctx, hypervisor.DeadOwners)
+func removeLeftovers(c *cli.Context, run string) error {
+	host, err := openHost(c.Context, c)
 	if err != nil {
 		return err
 	}
-	var errs []error
+	left, err := host.Leftovers(c.Context, hypervisor.DeadOwners)
+	errs := []error{err}
 	for _, l := range left {
 		if l.Tag.Run != run {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		ctx, cancel := context.WithTimeout(c.Context, time.Minute)
 		errs = append(errs, host.Remove(ctx, l))
 		cancel()
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(append(errs, host.Close())...); err != nil {
+		return &lab.InfraError{What: "remove what the run left behind", Err: err}
+	}
+	return nil
 }

@@ -156,6 +156,7 @@ func (b *storageBench) try(t *testing.T, planned lab.Trial) {
 		switch {
 		case s.Asked == nil || s.Subject == "disk" || s.Subject == "machine":
 			continue
+		case s.Effective == nil && s.Name == "write_zeroes": // how the array was filled, of which it keeps no record
 		case s.Effective == nil:
 			t.Errorf("%s: %s %s was asked as %q and not read back", planned.Name, s.Subject, s.Name, *s.Asked)
 		case !storage.Same(*s.Asked, *s.Effective):
