@@ -7,14 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
+	"time"
 
 	"platter/images"
 	"platter/images/build"
@@ -235,6 +236,7 @@ func TestStudy(t *testing.T) {
 	other := makeForeign(t, host)
 	dir := t.TempDir()
 	c := start(t, "run", "ext4-vs-xfs@smoke", "--results", dir)
+	peak := watchPeak(c.cmd.Process.Pid)
 	var report strings.Builder
 	for c.events.Scan() {
 		report.WriteString(c.events.Text() + "\n")
@@ -252,12 +254,32 @@ func TestStudy(t *testing.T) {
 		}
 	}
 	const memory = 80 << 10 // KiB
-	if peak := c.cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss; peak > memory {
-		t.Errorf("the host process took %d KiB, want under %d", peak, memory)
+	if kib := <-peak; kib == 0 || kib > memory {
+		t.Errorf("the host process took %d KiB, want under %d", kib, memory)
+	} else {
+		t.Logf("the host process took %d KiB", kib)
 	}
 	checkFolder(t, dir, 4)
 	nothingLeft(t, host, c.cmd.Process.Pid, dir)
 	other.untouched(t)
+}
+
+// watchPeak tells, when process pid has ended, how many KiB of memory it held at most. Its rusage does not: the kernel counts
+// in it what the process was before its exec, a copy of this test with all that this test holds.
+func watchPeak(pid int) <-chan int {
+	peak := make(chan int, 1)
+	go func() {
+		for kib := 0; ; time.Sleep(5 * time.Millisecond) {
+			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+			_, after, alive := strings.Cut(string(status), "VmHWM:")
+			if !alive {
+				peak <- kib
+				return
+			}
+			fmt.Sscan(after, &kib)
+		}
+	}()
+	return peak
 }
 
 func kvm(t *testing.T, host *hypervisor.Host) bool {

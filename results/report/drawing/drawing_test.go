@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"image"
 	"image/png"
 	"io"
 	"math"
@@ -62,20 +63,51 @@ func TestPNG(t *testing.T) {
 	if err := d.WritePNG(&file); err != nil {
 		t.Fatal(err)
 	}
-	image, err := png.Decode(&file)
+	painted, err := png.Decode(&file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := image.Bounds(); b.Dx() != 200 || b.Dy() != 100 {
+	if b := painted.Bounds(); b.Dx() != 200 || b.Dy() != 100 {
 		t.Fatalf("%v, want twice the sheet", b)
 	}
 	for _, c := range []struct {
 		x, y    int
 		r, g, b uint32
 	}{{40, 40, 0x00, 0x72, 0xb2}, {140, 40, 0xd5, 0x5e, 0x00}, {5, 5, 0xff, 0xff, 0xff}} { // the rectangle, the dot, the paper
-		r, g, b, _ := image.At(c.x, c.y).RGBA()
+		r, g, b, _ := painted.At(c.x, c.y).RGBA()
 		if r>>8 != c.r || g>>8 != c.g || b>>8 != c.b {
 			t.Errorf("at %d,%d: %x %x %x, want %x %x %x", c.x, c.y, r>>8, g>>8, b>>8, c.r, c.g, c.b)
+		}
+	}
+}
+
+// TestPNGBands: where a band ends, nothing is cut, shifted or painted twice.
+func TestPNGBands(t *testing.T) {
+	d := Drawing{Width: 60, Height: 3*bandRows/2 + 10.3}
+	d.Add(Mark{Shape: Rect, Class: Axis, X: 10, Y: 10, W: 4, H: d.Height - 20},
+		Mark{Shape: Rect, Class: Faint(1), X: 20, Y: bandRows/2 - 5, W: 10, H: 10},
+		Mark{Shape: Dot, Class: Series(0), X: 45, Y: bandRows / 2, R: 6})
+	d.VLine(Axis, 55, 5, d.Height)
+	painted := bands{drawing: &d, looks: looks(), bounds: image.Rect(0, 0, pixels(d.Width), pixels(d.Height))}
+	if dy := painted.Bounds().Dy(); dy != 3*bandRows+21 {
+		t.Fatalf("%d rows, want those of three bands and 21", dy)
+	}
+	ink, line, shade, paper := painted.At(24, 20), painted.At(110, 20), painted.At(50, bandRows), painted.At(0, 0)
+	for y := 20; y < pixels(d.Height)-21; y++ {
+		area := paper
+		if y >= bandRows-10 && y < bandRows+10 {
+			area = shade
+		}
+		if painted.At(24, y) != ink || painted.At(110, y) != line || painted.At(50, y) != area {
+			t.Fatalf("row %d: %v, %v, %v, want %v, %v, %v", y, painted.At(24, y), painted.At(110, y), painted.At(50, y), ink, line, area)
+		}
+	}
+	if ink == paper || line == paper || shade == paper {
+		t.Error("nothing is painted")
+	}
+	for x := 72; x < 108; x++ {
+		if above, below := painted.At(x, bandRows-4), painted.At(x, bandRows+3); above != below {
+			t.Errorf("the dot at %d is %v above its middle and %v below", x, above, below)
 		}
 	}
 }
