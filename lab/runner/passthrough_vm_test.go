@@ -101,6 +101,11 @@ func passthroughRun(t *testing.T, plan lab.Plan, claims []blockdev.Claim, guestB
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := host.RemoveRun(tag.Run); err != nil {
+			t.Error(err)
+		}
+	})
 	owner, err := blockdev.NewOwner()
 	if err != nil {
 		t.Fatal(err)
