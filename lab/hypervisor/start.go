@@ -114,7 +114,7 @@ func or(text, fallback string) string {
 	return fallback
 }
 
-// prepare checks what would otherwise fail half-way.
+// prepare checks what would otherwise fail half-way, and sees to what QEMU finds in the volumes.
 func (h *Host) prepare(ctx context.Context, info Info, s domain.Spec) error {
 	if _, err := h.ensureRun(s.Tag); err != nil {
 		return err
@@ -123,6 +123,9 @@ func (h *Host) prepare(ctx context.Context, info Info, s domain.Spec) error {
 		return fmt.Errorf("start machine %s: %w", s.Name, err)
 	}
 	if err := checkLocks(s); err != nil {
+		return fmt.Errorf("start machine %s: %w", s.Name, err)
+	}
+	if err := h.settleVolumes(s); err != nil {
 		return fmt.Errorf("start machine %s: %w", s.Name, err)
 	}
 	return h.ensureLogging(ctx)
