@@ -15,15 +15,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socket is a unix socket in blocking mode whose reads go through a buffer. An answer costs one system call, the scheduler
-// is not told of it, and its arrival wakes the thread of the client that waits for it, as in a client written in C.
+// socket is a unix socket in blocking mode whose reads go through a buffer. An answer costs two system calls, a poll and a
+// read, the scheduler is told of neither, and its arrival wakes the thread of the client that waits for it, as in a client
+// written in C.
 //
 // Note: the runtime's poller needs three calls an answer (read in vain, wait, read), and on busy processors the one thread
 // that hands out the answers of all clients gets the share of one where a C client's threads get one each: a third of the
 // throughput was lost. Blocking calls the scheduler knows of have its monitor take the processor of every second one away,
 // and poll every 20 µs to do so: twice the CPU time. A call it does not know of holds a processor of the runtime, which
 // guest/workload provides for each client while it measures; the signal by which the runtime stops a goroutine ends the
-// call, since it has a time limit. An answer that takes longer is waited for in a call the scheduler knows of.
+// call, for a poll is never restarted after one. What is left of the answer's time is waited for in a call the scheduler
+// knows of. A read alone would wait too, but its thread is woken in vain when the server takes the request off the socket,
+// each time: a third more context switches. It would also need a time limit, thus a timer a statement, to be ended by a signal.
 type socket struct {
 	file    *os.File        // blocking, unknown to the poller
 	raw     syscall.RawConn // counts its users, so a close never hits a descriptor in use
@@ -42,11 +45,9 @@ type transfer struct {
 	p     []byte
 	n     int
 	errno syscall.Errno
+	wait  unix.PollFd
 	call  func(fd uintptr) bool
 }
-
-// untold is how long a read waits in a call the scheduler is not told of: half of what it lets pass before it looks.
-const untold = 5 * time.Millisecond
 
 // socketBuffer takes the answer of a hundred-row range in one read; the server sends up to 16 KiB at once.
 const socketBuffer = 32 << 10
@@ -86,9 +87,7 @@ func connectFD(fd int, address string) error {
 		case err != nil:
 			return err
 		default:
-			limit = unix.NsecToTimeval(untold.Nanoseconds())
-			return errors.Join(unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &unix.Timeval{}),
-				unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit))
+			return unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &unix.Timeval{})
 		}
 	}
 }
@@ -101,13 +100,16 @@ func (s *socket) hangUp() {
 
 // receive reads once, waiting for the first byte.
 func (t *transfer) receive(fd uintptr) bool {
+	t.wait = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
 	for {
-		n, _, errno := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(unsafe.SliceData(t.p))), uintptr(len(t.p)))
+		_, _, errno := syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&t.wait)), 1, 0, 0, 0, 0)
+		if errno != 0 { // a signal may ask this goroutine to stop, which it can do only in a call the scheduler knows of
+			_, _ = unix.Poll([]unix.PollFd{t.wait}, -1) // the read that follows tells what came
+		}
+		n, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(unsafe.SliceData(t.p))), uintptr(len(t.p)),
+			unix.MSG_DONTWAIT, 0, 0)
 		t.n, t.errno = int(n), errno
-		switch errno {
-		case syscall.EINTR, syscall.EAGAIN: // a signal may ask this goroutine to stop, which it can do only in a call the scheduler knows of
-			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1) // the read that follows tells what came
-		default:
+		if errno != syscall.EINTR && errno != syscall.EAGAIN {
 			return true
 		}
 	}

@@ -132,13 +132,12 @@ func TestSocketConcurrentClose(t *testing.T) {
 	wg.Wait()
 }
 
-// An answer that takes longer than a read waits untold arrives, and a read that waits does not hold up the collector: the
-// peer answers only after the world was stopped and went on.
+// A read that waits does not hold up the collector: the peer answers only after the world was stopped and went on.
 func TestSocketWaitsWithoutHoldingTheWorld(t *testing.T) {
 	collected := make(chan struct{})
 	c := peer(t, t.Context(), func(c net.Conn) {
 		<-collected
-		time.Sleep(4 * untold)
+		time.Sleep(20 * time.Millisecond)
 		c.Write([]byte("late"))
 	})
 	defer c.Close()
@@ -151,7 +150,7 @@ func TestSocketWaitsWithoutHoldingTheWorld(t *testing.T) {
 		}
 		answer <- string(p[:n])
 	}()
-	time.Sleep(untold / 2)
+	time.Sleep(2 * time.Millisecond) // it waits by now
 	for range 3 {
 		runtime.GC()
 	}
@@ -159,4 +158,30 @@ func TestSocketWaitsWithoutHoldingTheWorld(t *testing.T) {
 	if got := <-answer; got != "late" {
 		t.Errorf("read %q", got)
 	}
+}
+
+// More reads wait than the runtime has processors, and the goroutine that lets their peers answer runs none the less.
+func TestSocketLeavesProcessors(t *testing.T) {
+	release := make(chan struct{})
+	readers := 2*runtime.GOMAXPROCS(0) + 1
+	var waiting, done sync.WaitGroup
+	for range readers {
+		c := peer(t, t.Context(), func(c net.Conn) {
+			<-release
+			c.Write([]byte("x"))
+		})
+		defer c.Close()
+		waiting.Add(1)
+		done.Add(1)
+		go func() {
+			defer done.Done()
+			waiting.Done()
+			if _, err := c.Read(make([]byte, 1)); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	waiting.Wait()
+	time.AfterFunc(20*time.Millisecond, func() { close(release) })
+	done.Wait()
 }
