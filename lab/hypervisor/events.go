@@ -168,6 +168,7 @@ type eventQueue struct {
 	closed   bool
 	last     Event             // of the lifecycle
 	lastIO   Event             // the last IOError
+	failed   int               // how many there were
 	serialOf map[string]string // by alias
 }
 
@@ -180,6 +181,7 @@ func (q *eventQueue) put(e Event) {
 	if e.Kind == IOError {
 		e.Disk = q.serialOf[e.Disk]
 		q.lastIO = e
+		q.failed++
 	} else {
 		q.last = e
 	}
@@ -206,11 +208,11 @@ func (q *eventQueue) lastLifecycle() Event {
 	return q.last
 }
 
-// lastIOError is the newest IOError, zero when there was none.
-func (q *eventQueue) lastIOError() Event {
+// ioErrors are the newest IOError, zero when there was none, and their number.
+func (q *eventQueue) ioErrors() (Event, int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.lastIO
+	return q.lastIO, q.failed
 }
 
 func (q *eventQueue) close() {

@@ -69,6 +69,9 @@ func TestEventQueue(t *testing.T) {
 	if len(got) != maxQueuedEvents || got[0].Reason != "11" || got[0].Disk != "data0" || last.Kind != Stopped {
 		t.Errorf("%d events from %+v to %+v", len(got), got[0], last)
 	}
+	if e, n := q.ioErrors(); e.Reason != fmt.Sprint(maxQueuedEvents+9) || n != maxQueuedEvents+10 {
+		t.Errorf("last of %d I/O errors is %+v", n, e)
+	}
 	if e := q.lastLifecycle(); e.Reason != "crashed" {
 		t.Errorf("last lifecycle event is %+v", e)
 	}

@@ -91,8 +91,11 @@ type State struct {
 	Running bool
 	Name    string // "running", "paused", "shutdown", "shutoff", "crashed" or "gone"
 	Reason  string // for example "ioerror", "destroyed", "crashed"; empty while running
-	Disk    string // serial of the disk of an ioerror, where libvirt told of it
+	Disk    string // serial of the disk of the last request that failed, where libvirt told of it
 	IOError string // for example "enospc", where libvirt told of it
+	// FailedRequests counts what the host could not read or write for the
+	// machine. A running machine has passed each on to its guest.
+	FailedRequests int
 }
 
 // stateNames are libvirt's states with their reasons, by number.
@@ -113,22 +116,20 @@ func (m *Machine) Alive(ctx context.Context) (State, error) {
 		state, reason, err := lv.DomainGetState(m.dom, 0)
 		return answer{state, reason}, err
 	})
+	last, failed := m.events.ioErrors()
 	if gone(err) {
 		reason := m.events.lastLifecycle().Reason
-		return State{Name: "gone", Reason: or(reason, "unknown")}, nil
+		return State{Name: "gone", Reason: or(reason, "unknown"), Disk: last.Disk, IOError: last.Reason, FailedRequests: failed}, nil
 	}
 	if err != nil {
 		return State{}, fmt.Errorf("ask for the state of machine %s: %w", m.spec.Name, err)
 	}
+	s := State{Running: true, Name: "running"}
 	if names, known := stateNames[libvirt.DomainState(a.state)]; known {
-		s := State{Name: names.name, Reason: word(names.reasons, a.reason)}
-		if s.Reason == "ioerror" {
-			last := m.events.lastIOError()
-			s.Disk, s.IOError = last.Disk, last.Reason
-		}
-		return s, nil
+		s = State{Name: names.name, Reason: word(names.reasons, a.reason)}
 	}
-	return State{Running: true, Name: "running"}, nil
+	s.Disk, s.IOError, s.FailedRequests = last.Disk, last.Reason, failed
+	return s, nil
 }
 
 // gone tells whether an error says that there is no such domain.

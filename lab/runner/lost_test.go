@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"platter/guest"
+	"platter/lab"
 	"platter/lab/hypervisor"
 	"platter/results"
 )
@@ -45,6 +46,23 @@ func TestFaults(t *testing.T) {
 			},
 			status: results.StatusLost, kind: "infra", limit: 10 * time.Second,
 			reason: []string{"the host could not write for the machine in step run", "enospc on disk data-1234", "make room"},
+		},
+		"the host fails a request": { // the guest may not have noticed
+			midway: func(g *fakeGuest) {
+				g.machine.becomes(hypervisor.State{Running: true, Name: "running", Disk: "data-1234", FailedRequests: 8}, "")
+			},
+			status: results.StatusInvalid, limit: 20 * time.Second,
+			reason: []string{"requests to the machine's disks failed on the host: 8, the last to disk data-1234"},
+		},
+		"the host fails a request and the server dies of it": {
+			midway: func(g *fakeGuest) {
+				g.machine.becomes(hypervisor.State{Running: true, Name: "running", Disk: "data-1234", FailedRequests: 1}, "")
+			},
+			script: func(e *guest.Encoder) {
+				e.Encode(guest.Event{Done: &guest.Done{Status: results.StatusFailed, Reason: "step run: mariadbd was killed", Evidence: "last words", GuestSeconds: e.Seconds()}})
+			},
+			status: results.StatusLost, kind: "infra", limit: 20 * time.Second, evidence: "last words",
+			reason: []string{"requests to the machine's disks failed on the host: 1", "mariadbd was killed"},
 		},
 		"somebody paused the machine": {
 			midway: func(g *fakeGuest) {
@@ -151,6 +169,20 @@ func TestPauseIsToldFirst(t *testing.T) {
 		tr.judge(t.Context(), &r, nil)
 		if r.Reason != want || r.Status == results.StatusOK {
 			t.Errorf("%s: %s, %q; want %q", status, r.Status, r.Reason, want)
+		}
+	}
+}
+
+// TestWhoseDiskFailed: a volume that fails under the subject is the rig's fault, a real disk is the subject.
+func TestWhoseDiskFailed(t *testing.T) {
+	for serial, want := range map[string]results.Status{"volume": results.StatusLost, "real": results.StatusFailed} {
+		disks := []lab.Disk{{Serial: "volume"}, {Serial: "real", Passport: &results.Passport{}}}
+		tr := &trial{Trial: lab.Trial{Disks: disks}, collected: collected{done: &guest.Done{Status: results.StatusFailed}}}
+		tr.requestsFailed(hypervisor.State{Running: true, Disk: serial, FailedRequests: 1})
+		var r results.Result
+		tr.judge(t.Context(), &r, &lab.JobError{Reason: "step run: mariadbd was killed"})
+		if r.Status != want {
+			t.Errorf("a request to disk %s failed: %s, %q; want %s", serial, r.Status, r.Reason, want)
 		}
 	}
 }

@@ -54,12 +54,16 @@ func (t *trial) result(ctx context.Context, err error) results.Result {
 // taken out of the result, so that no part of a trial is ever read as the whole.
 func (t *trial) judge(ctx context.Context, r *results.Result, err error) {
 	var job *lab.JobError
+	if rig := t.rigFailure(); rig != "" && errors.As(err, &job) {
+		// A volume that fails under the subject is not the subject's failure.
+		err = &lab.InfraError{What: rig, Err: errors.New(job.Reason)}
+	}
 	switch {
 	case err == nil && t.done != nil:
 		r.Status, r.Reason, r.Evidence = t.done.Status, t.done.Reason, t.done.Evidence
-		if pauses := t.pausesSeen(); len(pauses) > 0 && (r.Status == results.StatusOK || r.Status == results.StatusInvalid) {
-			// What the guest found may be no more than what it saw of the pause, so the pause is told first.
-			r.Status, r.Reason = results.StatusInvalid, strings.Trim(strings.Join(append(pauses, r.Reason), "; "), "; ")
+		if faults := t.rigFaults(); len(faults) > 0 && (r.Status == results.StatusOK || r.Status == results.StatusInvalid) {
+			// What the guest found may be no more than what it saw of these, so they are told first.
+			r.Status, r.Reason = results.StatusInvalid, strings.Trim(strings.Join(append(faults, r.Reason), "; "), "; ")
 		}
 	case context.Cause(ctx) != nil:
 		r.Status, r.Reason = results.StatusInterrupted, context.Cause(ctx).Error()
@@ -81,10 +85,25 @@ func (t *trial) judge(ctx context.Context, r *results.Result, err error) {
 	}
 }
 
-func (t *trial) pausesSeen() []string {
+// rigFaults are what befell the machines of a trial from outside, which makes its numbers no measurement.
+func (t *trial) rigFaults() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Clone(t.pauses)
+	faults := slices.Clone(t.pauses)
+	if t.failed != "" {
+		faults = append(faults, t.failed)
+	}
+	return faults
+}
+
+// rigFailure tells of requests to a volume that failed, empty when there were none.
+func (t *trial) rigFailure() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.rigFailed {
+		return ""
+	}
+	return t.failed
 }
 
 // HostFacts is what results keep of a hypervisor's host.

@@ -48,6 +48,9 @@ type trial struct {
 
 	mu     sync.Mutex
 	pauses []string // what somebody did to the machine beside the job
+	failed string   // which requests to its disks the host could not carry out
+
+	rigFailed bool // the last of those was for a volume of ours, not for a real disk
 }
 
 // carryOut runs the trial and returns its result, whatever happened.
@@ -107,6 +110,7 @@ func (t *trial) work(ctx context.Context, machine Machine, session *remote.Sessi
 	}
 	before, _ := machine.BlockStats(ctx)
 	err := t.follow(ctx, machine, session)
+	t.lastLook(ctx, machine)
 	if errors.Is(err, errCrash) {
 		if destroyErr := machine.Destroy(ctx); destroyErr != nil {
 			return &lab.InfraError{What: "kill the machine for the crash check", Err: destroyErr}

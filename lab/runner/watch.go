@@ -1,11 +1,14 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"platter/lab"
+	"platter/lab/hypervisor"
 	"platter/results"
 )
 
@@ -60,6 +63,7 @@ func (w *watcher) look(ctx context.Context) error {
 		return nil
 	}
 	w.silent = time.Time{}
+	w.trial.requestsFailed(state)
 	switch {
 	case state.Running:
 		if !w.paused.IsZero() {
@@ -84,6 +88,32 @@ func (t *trial) wasPaused(d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pauses = append(t.pauses, fmt.Sprintf("somebody paused the machine for about %.0f s during the job", d.Seconds()))
+}
+
+// requestsFailed keeps what a machine says of requests that the host could not carry out. The guest saw each as an error of
+// its disk: its numbers are no measurement, whatever the guest made of it. For a volume the error is our rig's, for a real
+// disk it is that disk's own.
+func (t *trial) requestsFailed(s hypervisor.State) {
+	if s.FailedRequests == 0 {
+		return
+	}
+	text := fmt.Sprintf("requests to the machine's disks failed on the host: %d, the last to disk %s", s.FailedRequests, cmp.Or(s.Disk, "unknown"))
+	if s.IOError != "" {
+		text += " (" + s.IOError + ")"
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.rigFailed = !slices.ContainsFunc(t.Disks, func(d lab.Disk) bool { return d.Passport != nil && d.Serial == s.Disk })
+	t.failed = text + "; the host's kernel log and QEMU's may say why"
+}
+
+// lastLook asks a machine whose job has ended for requests that failed since it was last asked.
+func (t *trial) lastLook(ctx context.Context, machine Machine) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lostLimit)
+	defer cancel()
+	if state, err := machine.Alive(ctx); err == nil {
+		t.requestsFailed(state)
+	}
 }
 
 // clocks compares how long the job took by the host's clock and by the guest's, which stands still with its machine. An
