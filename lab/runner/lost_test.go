@@ -64,6 +64,13 @@ func TestFaults(t *testing.T) {
 			status: results.StatusLost, kind: "infra", limit: 20 * time.Second, evidence: "last words",
 			reason: []string{"requests to the machine's disks failed on the host: 1", "mariadbd was killed"},
 		},
+		"the guest's clock runs ahead": {
+			script: func(e *guest.Encoder) {
+				e.Encode(guest.Event{Done: &guest.Done{Status: results.StatusLost, Reason: "disk data: no disk has serial data-1234", Evidence: "vda, vdb", GuestSeconds: 3600}})
+			},
+			status: results.StatusLost, kind: "infra", limit: 20 * time.Second, evidence: "vda, vdb",
+			reason: []string{"tell time in the machine", "took 3600 s by its clock", "no disk has serial"},
+		},
 		"somebody paused the machine": {
 			midway: func(g *fakeGuest) {
 				g.machine.becomes(hypervisor.State{Name: "paused", Reason: "user"}, "")

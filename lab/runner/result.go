@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,17 +36,21 @@ func (t *trial) result(ctx context.Context, err error) results.Result {
 	r.Settings = append(t.settings, t.learnt.Settings...)
 	r.EnvID = results.EnvID(r.Host, r.Accel)
 	r.SoftwareID = results.SoftwareID(r.Guest, r.Images, r.Server, lab.Version())
+	wall := time.Since(t.started).Seconds()
+	r.WallSeconds = &wall
+	if t.done != nil {
+		if work := t.spent + t.done.GuestSeconds; work <= wall {
+			overhead := wall - work
+			r.GuestSeconds, r.OverheadSeconds = &work, &overhead
+		} else {
+			err = &lab.InfraError{What: "tell time in the machine", Err: fmt.Errorf("the job took %.0f s by its clock while the whole trial "+
+				"took %.0f s by the host's: its kernel found a wrong frequency of its counter, as happens on a busy host; %s", work, wall, cmp.Or(t.done.Reason, "the job told of nothing else"))}
+		}
+	}
 	t.judge(ctx, &r, err)
 	r.Reason, r.Evidence = t.hide(r.Reason), t.hide(r.Evidence)
 	for i := range r.Flags {
 		r.Flags[i].Detail = t.hide(r.Flags[i].Detail)
-	}
-	wall := time.Since(t.started).Seconds()
-	r.WallSeconds = &wall
-	if t.done != nil {
-		work := t.spent + t.done.GuestSeconds
-		overhead := wall - work
-		r.GuestSeconds, r.OverheadSeconds = &work, &overhead
 	}
 	return r
 }
