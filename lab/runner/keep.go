@@ -17,7 +17,7 @@ func (t *trial) keepConsole(ctx context.Context, m Machine) error {
 	if err != nil {
 		return err
 	}
-	return t.dir.WriteFile(t.of(store.Console), console)
+	return t.dir.WriteFile(t.of(store.Console), []byte(t.hide(string(console))))
 }
 
 // keepXML stores the definition asked for and, where the daemon tells, the one in force.

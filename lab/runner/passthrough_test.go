@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 	"platter/lab/blockdev"
 	"platter/lab/hypervisor"
 	"platter/results"
+	"platter/results/store"
 )
 
 // TestIdentityKept: what is kept of a real disk names it only where somebody asked for that; the guest is always told the
@@ -42,6 +45,25 @@ func TestIdentityKept(t *testing.T) {
 		}
 		if kept := tr.hide(`{"serial":"` + serial + `"}`); strings.Contains(kept, serial) != c.full {
 			t.Errorf("full %v: kept as %s", c.full, kept)
+		}
+	}
+}
+
+// TestConsoleNamesNoDisk: a kernel may print the serial of a disk that it finds, as it does of a USB stick.
+func TestConsoleNamesNoDisk(t *testing.T) {
+	folder, plan := halfDone(t)
+	for i, full := range []bool{false, true} {
+		dir, err := folder.Trial(plan.Trials[3].ID, 1+i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := &trial{run: &run{Config: Config{Passthrough: &Passthrough{Full: full}}}, dir: dir, identities: []results.Passport{{Serial: "S5GXNX0T"}}}
+		if err := tr.keepConsole(t.Context(), &fakeMachine{bare: "usb 1-1: SerialNumber: S5GXNX0T\n"}); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := os.ReadFile(filepath.Join(dir.Path(), store.Console))
+		if err != nil || strings.Contains(string(kept), "S5GXNX0T") != full || !strings.Contains(string(kept), "usb 1-1: SerialNumber: ") {
+			t.Errorf("full %v: the console is kept as %q, %v", full, kept, err)
 		}
 	}
 }
