@@ -102,13 +102,17 @@ func (t *trial) spec(keys remote.Keys, token string, data []domain.Disk) domain.
 
 // cmdline is the kernel's command line. Under emulation programs are loaded at fixed addresses: QEMU keeps translated code
 // by address, and an exec then costs a third of the time. The kernel of a PC tries its timer at boot and panics where a busy
-// host makes ten ticks late; under KVM it does not try. Results hold the command line.
+// host makes ten ticks late; under KVM it does not try. It is told the frequency of its counter, which KVM tells too. Results
+// hold the command line.
 func cmdline(accel domain.Accel, addons []string) string {
 	line := images.Cmdline(addons...)
 	if accel == domain.TCG {
 		line += " norandmaps"
 		if runtime.GOARCH == "amd64" {
 			line += " no_timer_check"
+		}
+		if khz := hypervisor.CounterKHz(); khz > 0 {
+			line += fmt.Sprintf(" tsc_early_khz=%d", khz)
 		}
 	}
 	return line
