@@ -43,7 +43,7 @@ func (b *storageBench) refusals(t *testing.T, index int) {
 		planned.Job.Storage.Mount = nil
 		c.change(b, &planned.Job)
 		before := b.written(t)
-		r := b.carry(t, planned)
+		r := b.carry(t, planned, 1)
 		if r.Status != c.status || !strings.Contains(r.Reason, c.reason) {
 			t.Errorf("%s: %s: %s", c.name, r.Status, r.Reason)
 		}
@@ -75,7 +75,7 @@ func (b *storageBench) copies(t *testing.T, index int) {
 	t.Helper()
 	for i, filesystem := range []string{"xfs", "btrfs"} {
 		original := storageTrial(index+4*i, filesystem, on("b")[0])
-		r := b.carry(t, original)
+		r := b.carry(t, original, 1)
 		if r.Status != results.StatusOK {
 			t.Errorf("the original %s: %s: %s", filesystem, r.Status, r.Reason)
 			continue
@@ -84,7 +84,7 @@ func (b *storageBench) copies(t *testing.T, index int) {
 		from, to := "/dev/"+b.names["b"], "/dev/"+b.names["c"]
 		b.shell(t, fmt.Sprintf("dd if=%s of=%s bs=1M conv=fsync 2>/dev/null; mkdir -p /run/original; mount -t %s %s /run/original", from, to, filesystem, from))
 		twin.Job.Disks[0].Wipe = false
-		if r := b.carry(t, twin); r.Status != results.StatusLost || !strings.Contains(r.Reason, "carries a signature that is not ours ("+filesystem) {
+		if r := b.carry(t, twin, 1); r.Status != results.StatusLost || !strings.Contains(r.Reason, "carries a signature that is not ours ("+filesystem) {
 			t.Errorf("the copy of %s: %s: %s", filesystem, r.Status, r.Reason)
 		}
 		b.try(t, storageTrial(index+4*i+2, filesystem, on("c")[0]))
@@ -108,7 +108,7 @@ func (b *storageBench) idle(t *testing.T, index int) {
 	t.Helper()
 	planned := storageTrial(index, "ext4", on("a")[0])
 	planned.Job.Steps = []guest.Step{{Do: "sleep", Name: "idle", Seconds: 10}}
-	r := b.carry(t, planned)
+	r := b.carry(t, planned, 1)
 	if r.Status != results.StatusOK {
 		t.Errorf("%s: %s", r.Status, r.Reason)
 	}

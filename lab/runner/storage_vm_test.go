@@ -69,7 +69,7 @@ func (r *storageRun) boot(t *testing.T, planned lab.Trial) *storageBench {
 	if err := r.stageImages(ctx); err != nil {
 		t.Fatal(err)
 	}
-	first := r.trial(t, planned)
+	first := r.trial(t, planned, 1)
 	undo := cleanup{log: r.Log}
 	t.Cleanup(func() {
 		if err := undo.run(ctx); err != nil {
@@ -90,23 +90,23 @@ func (r *storageRun) boot(t *testing.T, planned lab.Trial) *storageBench {
 	return &storageBench{r, machine, session, first, map[string]string{}}
 }
 
-func (r *storageRun) trial(t *testing.T, planned lab.Trial) *trial {
+func (r *storageRun) trial(t *testing.T, planned lab.Trial, attempt int) *trial {
 	t.Helper()
-	dir, err := r.Store.Trial(planned.ID, 1)
+	dir, err := r.Store.Trial(planned.ID, attempt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &trial{run: r.run, Trial: planned, dir: dir, attempt: 1, started: time.Now()}
+	return &trial{run: r.run, Trial: planned, dir: dir, attempt: attempt, started: time.Now()}
 }
 
 // carry runs one job in the machine and keeps its result. The guest takes one job a directory, so that of the one before
 // goes.
-func (b *storageBench) carry(t *testing.T, planned lab.Trial) results.Result {
+func (b *storageBench) carry(t *testing.T, planned lab.Trial, attempt int) results.Result {
 	t.Helper()
 	ctx := context.Background()
 	tr := b.first
-	if planned.ID != tr.ID {
-		tr = b.trial(t, planned)
+	if planned.ID != tr.ID || attempt > 1 {
+		tr = b.trial(t, planned, attempt)
 		tr.disks, tr.bootSeconds = slices.Clone(b.first.disks), b.first.bootSeconds
 	}
 	result := tr.result(ctx, tr.work(ctx, b.machine, b.session))
@@ -133,7 +133,11 @@ func (b *storageBench) carry(t *testing.T, planned lab.Trial) results.Result {
 func (b *storageBench) try(t *testing.T, planned lab.Trial) {
 	t.Helper()
 	began := time.Now()
-	r := b.carry(t, planned)
+	r := b.carry(t, planned, 1)
+	if r.Status == results.StatusLost || r.Status == results.StatusInvalid { // as a run does
+		t.Logf("%s: %s: %s; once more", planned.Name, r.Status, r.Reason)
+		r = b.carry(t, planned, 2)
+	}
 	t.Logf("%s: %s in %.1f s", planned.Name, r.Status, time.Since(began).Seconds())
 	if r.Status != results.StatusOK || r.Storage == nil {
 		t.Errorf("%s: %s: %s\n%s", planned.Name, r.Status, r.Reason, r.Evidence)
